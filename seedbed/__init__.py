@@ -1,4 +1,5 @@
-"""Seedbed: sentence embeddings for low-resource languages, in six rooms.
+"""Seedbed: sentence embeddings for low-resource languages.
 
-corpora -> generators -> triplets -> encoders -> evaluation -> tables; no room imports one to its right.
+Packages, in the order of the data: corpora -> generators -> triplets -> encoders -> classifiers -> evaluation ->
+tables. None imports one to its right.
 """

@@ -1,6 +1,6 @@
-"""Tables that need not fit into memory: in blocks of rows, with what must be known of all of them kept on disk.
+"""Tables that need not fit into memory: iterators over blocks of rows, and indexes over all rows on disk.
 
-Files for that lie in the system's folder for temporary files (`TMPDIR`), and go with the process.
+Files for the indexes are in the system's folder for temporary files (`TMPDIR`), and are removed with the process.
 """
 
 import hashlib
@@ -14,27 +14,33 @@ import pandas as pd
 import pyarrow as pa
 
 Blocks = Iterator[pd.DataFrame]
-"""One table: its rows in their order, in tables with the same columns, at least one, of which any may be empty."""
+"""One table: its rows in order, in blocks with the same columns; at least one block, and any may be empty."""
 
 ROWS = 2048
-"""Rows of a block where they are counted."""
+"""Rows of a block, where blocks are cut by rows."""
 CACHE = 2**23
-"""Bytes of memory that each of the structures on disk may hold."""
+"""Bytes of memory that each index on disk may use."""
 
 
 def together(blocks: Blocks) -> pd.DataFrame:
-    """The table, in memory; with the columns that all of its blocks have."""
+    """Concatenate blocks into a table in memory, with the columns that all blocks have."""
     return pd.concat(blocks, ignore_index=True, join="inner")
 
 
 def peeked(blocks: Blocks) -> tuple[pd.DataFrame, Blocks]:
-    """The first block, and all of them."""
+    """The first block, and an iterator over all blocks including the first."""
     first = next(blocks)
     return first, itertools.chain([first], blocks)
 
 
 def sample(rows: int, count: int, seed: int) -> np.ndarray:
-    """Which of so many rows (rows,) are drawn: those that `DataFrame.sample(count, random_state=seed)` takes."""
+    """Sample rows: booleans (rows,), True for the rows that `DataFrame.sample(count, random_state=seed)` selects.
+
+    Args:
+        rows: the number of rows of the table.
+        count: the number of rows to select; all if there are fewer.
+        seed: seed of the sampling.
+    """
     places = np.arange(rows, dtype=np.int32 if rows < 2**31 else np.int64)
     np.random.RandomState(seed).shuffle(places)
     drawn = np.zeros(rows, dtype=bool)
@@ -43,7 +49,7 @@ def sample(rows: int, count: int, seed: int) -> np.ndarray:
 
 
 def taken(blocks: Blocks, rows: np.ndarray) -> Blocks:
-    """The rows of a table for which an array of its length is true."""
+    """Iterate over the rows of a table for which a boolean array of its length is True."""
     start = 0
     for block in blocks:
         yield block[rows[start : start + len(block)]]
@@ -51,10 +57,10 @@ def taken(blocks: Blocks, rows: np.ndarray) -> Blocks:
 
 
 class Spool:
-    """A table on disk, to be read as often as needed.
+    """A table on disk that can be iterated over repeatedly.
 
     Args:
-        blocks: with strings in all columns.
+        blocks: rows with strings in all columns.
     """
 
     def __init__(self, blocks: Blocks) -> None:
@@ -78,26 +84,32 @@ class Spool:
 
 
 class Seen:
-    """What came before, however much: of each key its digest (128 bits, at which no two keys have ever met)."""
+    """A set of keys of any size, stored as 128-bit digests."""
 
     def __init__(self) -> None:
         self._base = _base("CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID")
 
     def new(self, keys: Iterable[str]) -> np.ndarray:
-        """Add keys; which of them were not there, booleans in their order."""
+        """Add keys.
+
+        Returns:
+            Booleans, which of them were new, in their order.
+        """
         add = self._base.execute
         found = [add("INSERT OR IGNORE INTO seen VALUES (?)", (_digest(key),)).rowcount == 1 for key in keys]
         return np.array(found, dtype=bool)
 
 
 class Lookup:
-    """The rows of a table by a key; of rows with one key the first."""
+    """An index of a table's rows by a key; of rows with one key, the first.
+
+    Args:
+        blocks: rows with strings in all columns.
+        key: a block -> the key of each row.
+    """
 
     def __init__(self, blocks: Blocks, key: Callable[[pd.DataFrame], Sequence[str]]) -> None:
-        """Args:
-        blocks: with strings in all columns.
-        key: of each row of a block.
-        """
+        """Build the index."""
         first, blocks = peeked(blocks)
         self.columns = list(first.columns)
         self._names = ", ".join(f"c{place}" for place in range(len(self.columns)))
@@ -113,12 +125,12 @@ class Lookup:
         return self._rows
 
     def find(self, keys: Iterable[str]) -> list[tuple[str, ...] | None]:
-        """The row of each key; None: it has none."""
+        """The row of each key; None: there is none."""
         ask = f"SELECT {self._names} FROM row WHERE digest = ? ORDER BY rowid LIMIT 1"
         return [self._base.execute(ask, (_digest(key),)).fetchone() for key in keys]
 
     def blocks(self) -> Blocks:
-        """All rows, in their order."""
+        """Iterate over all rows in order."""
         cursor = self._base.execute(f"SELECT {self._names} FROM row ORDER BY rowid")
         while rows := cursor.fetchmany(ROWS):
             yield pd.DataFrame(rows, columns=self.columns, dtype=str)

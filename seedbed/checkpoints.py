@@ -1,4 +1,4 @@
-"""Where a killed job goes on: its own folder under `<results>/state`, and the newest whole checkpoint in it."""
+"""State of killed jobs: each job's own folder under `<results>/state`, and the latest complete checkpoint in it."""
 
 import contextlib
 import json
@@ -11,15 +11,17 @@ from seedbed.locks import exclusive
 from seedbed.settings import Settings
 
 RECORD = "job.json"
-"""In a job's folder: what it makes, and what it was told."""
+"""File in a job's folder with the job's output and arguments."""
 MINUTES = 10.0
-"""Minutes between two checkpoints of a training, unless a study says otherwise."""
+"""Default minutes between two checkpoints of a training."""
 ABOUT = "about"
-"""What a manifest says of a result, which changes nothing of what a job keeps."""
+"""The argument with a manifest's facts; it does not change what a job stores."""
 
 
 def last_complete(checkpoints: Path) -> str | None:
-    """The newest checkpoint of a Trainer that is whole: it writes trainer_state.json last. None if there is none."""
+    """The latest complete checkpoint of a Hugging Face trainer, which writes trainer_state.json last; None if there is
+    none.
+    """
     complete = [file.parent for file in checkpoints.glob("checkpoint-*/trainer_state.json") if _is_json(file)]
     return str(max(complete, key=lambda folder: int(folder.name.rpartition("-")[2]))) if complete else None
 
@@ -34,17 +36,18 @@ def _is_json(file: Path) -> bool:
 
 @contextlib.contextmanager
 def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
-    """A job's own folder for what it needs to go on, removed if the block ends well.
+    """Context with a job's own folder of state, which is removed if the block ends without an error.
 
-    What lies in it has a name of its own, a hash of all that it depends on, inputs included. The folder says whose it
-    is: no two jobs share one, and `make clean-state` knows what nobody will use again.
+    Files in it are named by hashes of everything that they depend on, inputs included. The folder records its job: no
+    two jobs share one, and `make clean-state` knows which are no longer needed.
 
     Args:
+        state: the folder of all jobs' state.
         output: the file that the workflow waits for.
-        job: the arguments of its program.
+        job: the arguments of the job's program.
 
     Raises:
-        UserError: the same job is running: on a cluster, one that a killed Snakemake left behind.
+        UserError: the same job is running already, for example on a cluster after Snakemake was killed.
     """
     folder = place(state, job)
     with exclusive(folder / "lock"):
@@ -54,6 +57,8 @@ def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
 
 
 def place(state: Path, job: Settings) -> Path:
-    """The folder of a job: it goes on with other settings of those that change no result, as after memory ran out."""
+    """The folder of a job's state. Settings that change no result are ignored, so that a job resumes with other ones,
+    such as more memory.
+    """
     told = json.loads(job.recorded())
     return state / fingerprint({name: told[name] for name in told.keys() - job.idle() - {ABOUT}})[:32]

@@ -1,4 +1,4 @@
-"""What a development task chooses: of candidates, the one with the best score."""
+"""Choosing among candidates by their scores on a development task."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,14 +16,15 @@ Chosen = TypeVar("Chosen", float, str)
 def best(
     candidates: Sequence[Candidate], scores: Sequence[Mapping[str, float]], what: str = "candidate"
 ) -> tuple[Candidate, list[dict[str, Any]]]:
-    """The candidate with the greatest mean over languages; among equally good ones the first.
+    """The candidate with the highest mean score over languages; of equals, the first.
 
     Args:
-        scores: of each candidate, language -> main score on the development set.
-        what: what a candidate is, in the records.
+        candidates: the candidates.
+        scores: for each candidate, language -> main score on the development set.
+        what: key of the candidate in the records.
 
     Returns:
-        The candidate, and of each a record: itself, `score` (the mean) and `by_language`, to six digits.
+        The candidate, and a record of each: itself, `score` (the mean) and `by_language`, to six digits.
     """
     means = [float(np.mean(list(found.values()))) for found in scores]
     records = [
@@ -40,21 +41,21 @@ def best(
 def choose(
     what: str, dev: str, values: Mapping[str, str | float], lists: Mapping[str, Mapping[str, Path]]
 ) -> dict[str, Any]:
-    """The value of the candidate whose encoders score best on a development task; among equally good ones the first.
+    """Choose the candidate whose encoders score best on a development task; of equals, the first.
 
     Args:
-        what: what is chosen, like `scale`.
+        what: what is chosen, such as `scale`.
         dev: the task.
         values: candidate -> its value.
         lists: candidate -> language -> the list of scores (`manifests.write_list`) of its encoders.
 
     Returns:
-        `dev`, the value under the name `what`, the `candidate` that has it, and `candidates`, a record of each as of
+        `dev`, the value under the key `what`, the `candidate` that has it, and `candidates`, a record of each, see
         `best`, with its value.
 
     Raises:
-        UserError: a list that is none, or without a score of the task; candidates that are scored in different
-            languages; values and scores of different candidates.
+        UserError: a list without a score of the task, candidates that are scored in different languages, or values and
+            scores of different candidates.
     """
     if {*values} != {*lists}:
         raise UserError(f"{dev}: {what} of {', '.join(values)}, and scores of {', '.join(lists)}; give both of each")
@@ -70,10 +71,15 @@ def choose(
 
 
 def chosen(file: Path, what: str, kind: type[Chosen]) -> Chosen:
-    """What a file says under the name `what` that a development task chose, a number or a text.
+    """Read a chosen value from a file.
+
+    Args:
+        file: JSON with the result of a choice.
+        what: the key.
+        kind: the value's type, float or str.
 
     Raises:
-        UserError: it says no such thing.
+        UserError: the file has no such value.
     """
     found = read_json(file)
     value = found.get(what) if isinstance(found, dict) else None

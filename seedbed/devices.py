@@ -1,4 +1,4 @@
-"""GPUs of one machine, shared out so that no two jobs meet on one: those of a run, and of another run beside it."""
+"""Sharing the GPUs of one machine among the jobs of a run, and among runs, so that each is used by one job at a time."""
 
 import contextlib
 import os
@@ -13,22 +13,26 @@ from filelock import FileLock, Timeout
 from seedbed.io import UserError
 
 SHARED = "SEEDBED_GPUS"
-"""The variable that names the GPUs which a run shares out among its jobs."""
+"""Environment variable with the GPUs that a run distributes among its jobs."""
 ASKED = "GPUS"
-"""The variable that says how many of them a job asks for."""
+"""Environment variable with the number of GPUs that a job requests."""
 VISIBLE = "CUDA_VISIBLE_DEVICES"
-"""CUDA's own variable: what a process sees of the machine's GPUs."""
+"""CUDA's environment variable with the GPUs that a process sees."""
 FOLDER = Path("/tmp", f"seedbed-gpus-{os.getuid()}")
-"""On the machine itself, where all runs of one person find it; nothing is written in its files."""
+"""Folder of lock files on the machine itself, shared by all runs of one user; nothing is written into the files."""
 HELD: list[FileLock] = []
-"""Held until this process ends, however it ends."""
+"""Locks that this process holds until it ends."""
 
 
 def shared(count: int, environment: Mapping[str, str]) -> dict[str, str]:
-    """The variable with which a run hands its jobs the first `count` GPUs: of those that it sees itself, if it says so.
+    """The environment variable that gives a run's jobs the first `count` GPUs, of those that the run itself sees.
+
+    Args:
+        count: the number of GPUs.
+        environment: the run's environment.
 
     Raises:
-        UserError: it sees fewer.
+        UserError: the run sees fewer.
     """
     given = environment.get(VISIBLE)
     names = [str(number) for number in range(count)] if given is None else [name for name in given.split(",") if name]
@@ -38,9 +42,13 @@ def shared(count: int, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def claim(environment: MutableMapping[str, str], folder: Path = FOLDER) -> None:
-    """Take the GPUs that a job asks for, once they are free, and see no others; before CUDA starts in the process.
+    """Wait for the GPUs that a job requests, and hide all others; it must be called before CUDA is initialised.
 
-    Nothing happens where no run shares GPUs out, as on a cluster, which does so itself.
+    Nothing happens if the run does not distribute GPUs, as on a cluster, whose scheduler does.
+
+    Args:
+        environment: the job's environment; CUDA_VISIBLE_DEVICES is set.
+        folder: folder of lock files.
     """
     if environment.get(SHARED) and (count := environment.get(ASKED)) is not None:
         environment[VISIBLE] = ",".join(_hold(int(count), environment[SHARED].split(","), folder))

@@ -1,7 +1,7 @@
-"""Flags of a person as a program's arguments, by its model: `--training.epochs 2 --each hau=a.tsv hin=b.tsv`.
+"""Command-line flags of a program from its pydantic model: `--training.epochs 2 --each hau=a.tsv hin=b.tsv`.
 
-pydantic-settings' `CliApp` does as much, but splits texts at commas and stops at `a=b=c`, takes no number for a strict
-field, and says what is wrong in thirty lines.
+pydantic-settings' `CliApp` does the same, but it splits texts at commas, fails on `a=b=c`, rejects numbers for strict
+fields, and prints thirty lines for a fault.
 """
 
 import ast
@@ -25,13 +25,17 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read(model: type[M], words: list[str]) -> M:
-    """Arguments from flags; what stands before the first one is the model's first field.
+    """Parse flags into a model; words before the first flag belong to the model's first field.
 
-    A field takes a word, several (a list, or NAME=VALUE of a mapping), none (`true`), or JSON.
+    A field takes one word, several (a list, or NAME=VALUE of a mapping), none (`true`), or JSON.
+
+    Args:
+        model: the model.
+        words: the command line without the program's name.
 
     Raises:
-        UserError: a flag is no field of the model, or its value does not fit, in one line.
-        SystemExit: `--help`, which is printed.
+        UserError: a flag is not a field of the model, or its value does not fit.
+        SystemExit: after `--help` was printed.
     """
     if {"-h", "--help"} & {*words}:
         print(explained(model))
@@ -44,7 +48,11 @@ def read(model: type[M], words: list[str]) -> M:
 
 
 def values(model: type[BaseModel], words: list[str]) -> dict[str, Any]:
-    """What flags say of a model's fields; there may be others that it lacks. Raises as `read`."""
+    """The values of a model's fields that flags give; the model may have others without a flag.
+
+    Raises:
+        UserError: a flag is not a field of the model, or its value does not fit.
+    """
     found: dict[str, Any] = {}
     for flag, given in _split(words, next(iter(model.model_fields), "")).items():
         *above, last = _place(model, flag)
@@ -56,7 +64,9 @@ def values(model: type[BaseModel], words: list[str]) -> dict[str, Any]:
 
 
 def explained(model: type[BaseModel]) -> str:
-    """What `--help` prints: what the program does, and each of its flags; a group of settings may be JSON too."""
+    """The text of `--help`: what the program does, and each of its flags; a group of settings may also be given as
+    JSON.
+    """
     program = f"usage: python -m {sys.modules[model.__module__].__spec__.name}"
     return f"{program} --FLAG VALUE ...\n\n{sys.modules[model.__module__].__doc__}\n" + "\n".join(_lines(model, ""))
 

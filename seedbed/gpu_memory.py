@@ -1,6 +1,6 @@
-"""What a job needs of one GPU's memory, from the sizes of its model: arithmetic, before anything is loaded.
+"""Estimates of a job's GPU memory from the sizes of its model, before anything is loaded.
 
-What must be there at once, with a margin for kernels and the allocator. None has been compared with a GPU yet.
+They are minimum requirements plus a margin for kernels and the allocator; none has been compared with a GPU yet.
 """
 
 import json
@@ -15,21 +15,21 @@ from seedbed.backpropagation import TRAINED, kept
 from seedbed.io import read_json
 
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "auto": 2.0}
-"""Bytes of a number by dtype; auto is bfloat16 on the GPUs of today."""
+"""Bytes of a number by dtype; auto is bfloat16 on current GPUs."""
 NF4 = 0.516
-"""Bytes of a weight in 4 bits with doubly quantized scales: 4.127 bits (Dettmers et al. 2023, QLoRA, section 3)."""
+"""Bytes of a weight in 4 bits with double quantisation: 4.127 bits (Dettmers et al. 2023, QLoRA, section 3)."""
 KEPT_MORE = 1.5
-"""What autocast, attention and masks of dropout keep for backpropagation, over what `kept` counts."""
+"""Factor for what autocast, attention and dropout masks store in addition to what `kept` counts."""
 CHUNK = 128
 """Positions whose logits exist at once when an adapter is trained."""
 BATCHED = 8192
-"""Tokens that vLLM reads at once."""
+"""Tokens that vLLM encodes at once."""
 SEQUENCES = 16
-"""Rows that vLLM should at least have room for."""
+"""Rows for which vLLM should have memory at least."""
 SAMPLED = 256
-"""Rows whose next token it draws at once."""
+"""Rows whose next token vLLM samples at once."""
 CONTEXT = 1.5 * 2**30
-"""CUDA's own, with the libraries' workspaces."""
+"""Memory of CUDA itself and of the libraries' workspaces."""
 MARGIN = 1.1
 MIB = 2**20
 
@@ -40,24 +40,29 @@ class Shape:
 
     parameters: float
     body: float
-    """Parameters without input embeddings."""
+    """Parameters without word embeddings."""
     layers: float
     width: float
     feed_forward: float
     cached: float
-    """Numbers that a token leaves in all layers' keys and values."""
+    """Numbers of a token in the keys and values of all layers."""
     vocabulary: float
 
     @property
     def kept(self) -> float:
-        """Numbers of a token that backpropagation needs of all layers."""
+        """Activations of a token that backpropagation stores in all layers."""
         return kept(self.layers, self.width, self.feed_forward)
 
 
 def guessed(parameters: float, body: float) -> Shape:
-    """The shape of a model of which only the size is known: a hundred times as wide as it is deep.
+    """The shape of a model of which only the size is known, assumed to be a hundred times as wide as deep.
 
-    A layer has 12 width^2 weights, and two heads share keys and values: between one head and large models' groups.
+    A layer has 12 width^2 weights, and two heads share keys and values, which is between multi-head attention and the
+    groups of large models.
+
+    Args:
+        parameters: all parameters.
+        body: parameters without word embeddings.
     """
     layers = (body / 120_000) ** (1 / 3)
     width = 100 * layers
@@ -65,7 +70,7 @@ def guessed(parameters: float, body: float) -> Shape:
 
 
 def shape_of(folder: Path) -> Shape | None:
-    """The shape of the model in a folder, by its config.json and the headers of its weights; None: there is none."""
+    """The shape of the model in a folder, from its config.json and the headers of its weights; None: there is no model."""
     sizes = counted(folder)
     if sizes is None or not (folder / "config.json").is_file():
         return None
@@ -86,7 +91,7 @@ def shape_of(folder: Path) -> Shape | None:
 
 
 def counted(folder: Path) -> tuple[float, float] | None:
-    """Parameters in the safetensors headers of a folder, all and without embeddings; None: there are no weights."""
+    """Parameters in the safetensors headers of a folder, all and without word embeddings; None: there are no weights."""
     shapes = {}
     for file in sorted(folder.glob("*.safetensors")):
         with file.open("rb") as stream:
@@ -101,21 +106,21 @@ def counted(folder: Path) -> tuple[float, float] | None:
 
 @dataclass(frozen=True)
 class Need:
-    """Bytes of one GPU, or of each of several."""
+    """Memory requirement of one GPU, or of each of several."""
 
     fixed: float
-    """Without these nothing runs: weights, and what is kept of each."""
+    """Bytes of weights and what is stored for each weight."""
     batch: float
-    """What a batch takes, as a rule."""
+    """Bytes of a typical batch."""
 
     @property
     def least(self) -> int:
-        """MiB of a GPU on which it may run."""
+        """MiB of a GPU on which the job may run."""
         return _mebibytes(self.fixed)
 
     @property
     def whole(self) -> int:
-        """MiB of a GPU on which it should run."""
+        """MiB of a GPU on which the job should run."""
         return _mebibytes(self.fixed + self.batch)
 
 
@@ -124,19 +129,20 @@ def _mebibytes(needed: float) -> int:
 
 
 def weights(shape: Shape, dtype: str, quantization: str = "none") -> float:
-    """Bytes of the weights; quantized are the layers alone."""
+    """Bytes of a model's weights; with quantisation, word embeddings are not quantised."""
     if quantization == "none":
         return BYTES[dtype] * shape.parameters
     return NF4 * shape.body + BYTES[dtype] * (shape.parameters - shape.body)
 
 
 def training(shape: Shape, *, tokens: float, dtype: str, frozen: bool = False) -> Need:
-    """Training all weights in float32 by AdamW.
+    """Requirement of training all weights in float32 by AdamW.
 
     Args:
-        tokens: of a batch.
-        dtype: that matrix products run in.
-        frozen: the input embeddings are not trained.
+        shape: the model.
+        tokens: tokens of a batch.
+        dtype: dtype of matrix products.
+        frozen: word embeddings are not trained.
     """
     trained = shape.body if frozen else shape.parameters
     fixed = TRAINED * trained + BYTES["float32"] * (shape.parameters - trained)
@@ -144,15 +150,21 @@ def training(shape: Shape, *, tokens: float, dtype: str, frozen: bool = False) -
 
 
 def adapter_parameters(parameters: float, rank: int) -> float:
-    """Parameters of an adapter of all linear layers: a law through Gemma 3 270M's (1.9M at rank 8) and 27B's (57M)."""
+    """Parameters of a LoRA adapter of all linear layers: a power law through Gemma 3 270M's (1.9M at rank 8) and 27B's
+    (57M).
+    """
     return 0.14 * rank * parameters**0.74
 
 
 def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank: int) -> Need:
-    """Training an adapter on frozen weights: each layer keeps its input alone, and one at a time is computed again.
+    """Requirement of training a LoRA adapter on frozen weights, with gradient checkpointing of each layer.
 
     Args:
-        tokens: of a forward pass.
+        shape: the model.
+        tokens: tokens of a forward pass.
+        dtype: dtype of weights and activations.
+        quantization: "none", or quantised layers.
+        rank: the adapter's rank.
     """
     inputs = tokens * shape.layers * shape.width
     layer = 2 * KEPT_MORE * tokens * shape.kept / shape.layers  # its own, and what the adapters in it keep
@@ -162,12 +174,27 @@ def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank
 
 
 def reading(shape: Shape, *, tokens: float, dtype: str) -> Need:
-    """One pass over so many tokens, which keeps nothing but what the next layer needs."""
+    """Requirement of a forward pass without gradients.
+
+    Args:
+        shape: the model.
+        tokens: tokens of the pass.
+        dtype: dtype of weights and activations.
+    """
     return Need(weights(shape, dtype), tokens * (4 * shape.width + 2 * shape.feed_forward) * BYTES[dtype])
 
 
 def writing(shape: Shape, *, rows: int, prompt: int, new: int, dtype: str, quantization: str = "none") -> Need:
-    """Drawing from a batch of prompts with keys and values of all tokens; they are copied when rows join."""
+    """Requirement of generating from a batch of prompts, with a key-value cache that is copied when rows join.
+
+    Args:
+        shape: the model.
+        rows: rows of the batch.
+        prompt: tokens of a prompt.
+        new: generated tokens of a row.
+        dtype: dtype of weights and activations.
+        quantization: "none", or quantised layers.
+    """
     read = reading(shape, tokens=rows * prompt, dtype=dtype)
     cache = 2 * rows * (prompt + new) * shape.cached * BYTES[dtype]
     return Need(
@@ -176,7 +203,15 @@ def writing(shape: Shape, *, rows: int, prompt: int, new: int, dtype: str, quant
 
 
 def serving(shape: Shape, *, length: int, dtype: str, gpus: int, share: float) -> Need:
-    """VLLM on each of so many GPUs, of which it takes a share, with room for a few rows of full length."""
+    """Requirement of vLLM on each of its GPUs, with memory for a few rows of full length.
+
+    Args:
+        shape: the model.
+        length: tokens of a row.
+        dtype: dtype of weights and activations.
+        gpus: the number of GPUs that share the model.
+        share: the share of a GPU's memory that vLLM may use.
+    """
     read = reading(shape, tokens=BATCHED, dtype=dtype)
     cache = SEQUENCES * length * shape.cached * BYTES[dtype]
     logits = 3 * SAMPLED * shape.vocabulary * BYTES["float32"]
@@ -184,5 +219,5 @@ def serving(shape: Shape, *, length: int, dtype: str, gpus: int, share: float) -
 
 
 def together(needs: Sequence[Need]) -> Need:
-    """Several models at the same time."""
+    """Requirement of several models at the same time."""
     return Need(sum(need.fixed for need in needs), sum(need.batch for need in needs))

@@ -1,6 +1,6 @@
 """Reading and writing: one table format (TSV without quoting), JSON, and atomic output.
 
-Every module may import this one, and an edit here re-runs every job: it stays small.
+Every module may import this one, and an edit of its code re-runs every job, so it stays small.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ import pandas as pd
 PART = 2**20
 """Bytes of text that are read at a time."""
 LINE = 2**27
-"""Bytes of a line: 128 MiB. A longer one is no text, and would fill the memory."""
+"""Maximum bytes of a line, 128 MiB, so that broken files do not fill the memory."""
 
 
 class UserError(ValueError):
@@ -31,11 +31,13 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
     """Read a TSV of text columns, in file order.
 
     Args:
-        columns: the columns that must be there; others are kept too.
-        unique: a column without repeated values, if it is there.
+        path: the file.
+        columns: columns that it must have; others are returned too.
+        unique: a column that must have no repeated values, if it exists; None: none.
 
     Raises:
-        UserError: as `read_blocks`; or a repeated value in `unique`.
+        UserError: no such file, not UTF-8, no rows, a missing or repeated column, a row of another length, or a
+            repeated value in `unique`.
     """
     table = pd.concat(read_blocks(path, columns), ignore_index=True)
     if unique in table.columns and (repeated := table[unique][table[unique].duplicated()]).size:
@@ -44,14 +46,15 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
 
 
 def read_blocks(path: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Read a TSV of text columns in blocks of a megabyte or so, in file order.
+    """Iterate over a TSV of text columns in blocks of about a megabyte, in file order.
 
     Args:
-        columns: the columns that must be there; others are kept too.
+        path: the file.
+        columns: columns that it must have; others are returned too.
 
     Raises:
-        UserError: no such file, broken UTF-8, no rows, a missing or repeated column, or an uneven row (a tab inside a
-            text).
+        UserError: no such file, not UTF-8, no rows, a missing or repeated column, or a row of another length (a tab
+            inside a text).
     """
     path = Path(path)
     if not path.is_file():
@@ -79,7 +82,11 @@ def _require_columns(header: list[str], columns: Sequence[str], path: Path) -> N
 
 
 def decoded(stream: BinaryIO, name: str | Path) -> Iterator[str]:
-    """The text of a file in UTF-8, whole lines of a megabyte or so at a time.
+    """Iterate over the text of a UTF-8 file, in whole lines of about a megabyte at a time.
+
+    Args:
+        stream: the file.
+        name: its name, for messages.
 
     Raises:
         UserError: a byte that is not UTF-8, or a line of more than LINE bytes.
@@ -105,13 +112,15 @@ def _lines(stream: BinaryIO, name: str | Path) -> list[bytes]:
 
 
 def tab_separated(parts: Iterable[str], name: str | Path) -> Iterator[list[list[str]]]:
-    """The fields of each line that is not empty, for each part of a text that has such; all lines have as many.
+    """Iterate over the fields of all lines that are not empty, part by part; all lines must have the same number of
+    fields.
 
     Args:
-        parts: of whole lines.
+        parts: parts of a text, of whole lines.
+        name: the file's name, for messages.
 
     Raises:
-        UserError: one has more or fewer than the first.
+        UserError: a line has another number of fields than the first.
     """
     before, width = 0, 0
     for part in parts:
@@ -128,10 +137,11 @@ def tab_separated(parts: Iterable[str], name: str | Path) -> Iterator[list[list[
 
 
 def write_table(table: pd.DataFrame | Iterable[pd.DataFrame], path: str | Path) -> None:
-    """Write a TSV that `read_table` reads back unchanged (no quoting; texts hold no tab or newline).
+    """Write a TSV that `read_table` reads back unchanged (no quoting; texts have no tabs or line breaks).
 
     Args:
-        table: or its rows in blocks, one at least.
+        table: the table, or its rows in one or more blocks.
+        path: the file.
     """
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for place, block in enumerate([table] if isinstance(table, pd.DataFrame) else table):
@@ -153,12 +163,12 @@ def read_json(path: str | Path) -> Any:
 
 
 def compact(value: Any) -> str:
-    """Canonical JSON: two runs and two orders of keys give the same string."""
+    """Canonical JSON: equal values give equal strings, whatever the order of keys."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)
 
 
 def write_json(value: Any, path: str | Path) -> None:
-    """Write canonical JSON: sorted keys, two blanks, UTF-8, NaN refused."""
+    """Write canonical JSON: sorted keys, indentation of two, UTF-8; NaN is an error."""
     with atomic(path) as temporary:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2, sort_keys=True)
         temporary.write_text(text + "\n", encoding="utf-8")
@@ -166,7 +176,7 @@ def write_json(value: Any, path: str | Path) -> None:
 
 @contextlib.contextmanager
 def atomic(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name next to `path`; it becomes `path` only if the block ends well."""
+    """Context with a temporary path that is renamed to `path` if the block ends without an error."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
@@ -179,7 +189,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_directory(path: str | Path) -> Iterator[Path]:
-    """Give an empty directory next to `path`; it replaces `path` only if the block ends well, readable for everyone."""
+    """Context with an empty directory that replaces `path` if the block ends without an error, readable for everyone."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))
@@ -201,9 +211,9 @@ def _share(directory: Path) -> None:
 
 
 def is_own(path: Path, folder: Path) -> bool:
-    """Whether what lies in a folder is a file and its own: not a link that leads elsewhere, or in a circle.
+    """Whether a path in a folder is a file of that folder, and not a link that leads elsewhere or in a circle.
 
-    A snapshot in a cache of the hub consists of links into its repository's `blobs`: these are its own.
+    A snapshot in the hub's cache consists of links into its repository's `blobs`; these count as its own.
     """
     home = folder.resolve()
     for above in (home, *home.parents):
@@ -214,7 +224,7 @@ def is_own(path: Path, folder: Path) -> bool:
 
 
 def sha256(path: str | Path) -> str:
-    """Hex digest of a file, or of a directory: its files' relative names and digests in sorted order."""
+    """Hex digest of a file; of a directory, from its files' relative names and digests in sorted order."""
     path = Path(path)
     if path.is_file():
         with path.open("rb") as stream:
@@ -224,5 +234,5 @@ def sha256(path: str | Path) -> str:
 
 
 def fingerprint(value: Any) -> str:
-    """Hex digest of a JSON value, whatever the order of its keys."""
+    """Hex digest of a JSON value, independent of the order of its keys."""
     return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Licences as the hub of Hugging Face takes them: what a source states becomes the metadata of a card."""
+"""Licences in the hub's terms: from what a source states to the metadata of a card."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -10,28 +10,28 @@ from seedbed.io import UserError
 from seedbed.resources import resource
 
 UNSTATED = ("", "none stated", "not stated", "unknown")
-"""What a source says that names no licence."""
+"""Values of a source's licence that name none."""
 BACKBONE = "backbone"
-"""The role of a record of `data` that is no data, but a model whose weights an encoder has beside its backbone's."""
+"""Role of a record of `data` for a model whose weights an encoder contains in addition to its backbone's."""
 MODELS = ("generator", "translator", "judge")
-"""The roles of records of models whose outputs an encoder learnt from, so that their terms may bind it."""
+"""Roles of records of models whose outputs an encoder was trained on, so that their terms may apply to it."""
 OTHER = "other"
-"""The hub's identifier of a licence that it has none for: a name and a link say which it is."""
+"""The hub's identifier for licences that it does not know; a name and a link identify them."""
 
 
 _NAME, _LINK = re.compile(r"[a-z0-9][a-z0-9._-]*"), re.compile(r"https?://\S+|LICENSE(\.\w+)?")
-"""What the hub takes as the name and the link of a licence that it has none for."""
+"""What the hub accepts as name and link of a licence that it does not know."""
 
 
 class Licence(NamedTuple):
-    """A licence in the words of the hub."""
+    """A licence in the hub's terms."""
 
     id: str
     """Identifier in the hub's list."""
     name: str = ""
-    """With `other`: what it is called, in small letters and hyphens."""
+    """With id `other`: its name, in small letters and hyphens."""
     link: str = ""
-    """With `other`: where it can be read."""
+    """With id `other`: URL of its text."""
 
     @property
     def metadata(self) -> dict[str, str]:
@@ -46,12 +46,12 @@ def _resource() -> dict[str, Any]:
 
 
 def identifiers() -> list[str]:
-    """All identifiers that the hub takes, `other` among them."""
+    """All identifiers of the hub, with `other`."""
     return [*_resource()["hub"], OTHER]
 
 
 def found(stated: str) -> Licence | None:
-    """The hub's licence of what a source states; None: it states none, or one that neither the hub nor we know."""
+    """The hub's licence for what a source states; None: it states none, or an unknown one."""
     key = stated.strip().casefold()
     terms = _resource()["terms"].get(key)
     if terms is None:
@@ -60,23 +60,22 @@ def found(stated: str) -> Licence | None:
 
 
 def is_stated(licence: Any) -> bool:
-    """Whether a source names a licence at all, known to the hub or not."""
+    """Whether a source names a licence, known or not."""
     return isinstance(licence, str) and licence.strip().casefold() not in UNSTATED
 
 
 def reaching(stated: Iterable[str]) -> list[Licence]:
-    """The terms that bind a model that learnt from these, each once: those of generators whose outputs they cover."""
+    """The terms of generators that apply to models trained on their outputs, without repetitions."""
     every = (_resource()["terms"].get(str(one).strip().casefold()) for one in stated)
     return [*dict.fromkeys(_other(terms) for terms in every if terms and terms.get("outputs"))]
 
 
 def of_model(about: Mapping[str, Any]) -> Licence | None:
-    """The licence of an encoder, by what its manifest says of it; None: it follows from nothing that is stated, or not
-    one but several bind it.
+    """The licence of an encoder, from its manifest's facts; None: it cannot be determined, or several apply.
 
-    That is the one that it names itself (`licence`); else the terms of a generator, where they reach what learnt from
-    its outputs (records of `data`), and none where nobody knows what they ask; else that of the models whose weights it
-    has.
+    It is the encoder's own `licence` if stated; else the terms of generators that apply to models trained on their
+    outputs (from the records of `data`), or None if the terms of one are unknown; else the licence of the models whose
+    weights it contains.
     """
     if is_stated(about.get("licence")):
         return found(about["licence"])
@@ -90,28 +89,35 @@ def of_model(about: Mapping[str, Any]) -> Licence | None:
 
 
 def unknown(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Records of the models whose outputs an encoder learnt from, under terms that are not stated or not understood."""
+    """Records of models whose outputs an encoder was trained on and whose terms are not stated or not known."""
     models = (record for record in about.get("data") or [] if record.get("role") in MODELS)
     return [record for record in models if not found(record.get("licence") or "")]
 
 
 def stated_in(about: Mapping[str, Any]) -> list[str]:
-    """What the records of `data` of an encoder's manifest state; empty words where they state nothing."""
+    """The licences that the records of `data` in a manifest's facts state; empty where they state none."""
     return [record.get("licence") or "" for record in about.get("data") or []]
 
 
 def of_weights(about: Mapping[str, Any]) -> list[str]:
-    """What is stated of the models whose weights an encoder has: its backbone, and of two paths the other side."""
+    """The stated licences of the models whose weights an encoder contains: its backbone, and the English side of two
+    paths.
+    """
     others = (record.get("licence") or "" for record in about.get("data") or [] if record.get("role") == BACKBONE)
     return [about.get("backbone_licence") or "", *others]
 
 
 def chosen(id: str, name: str = "", link: str = "") -> Licence:
-    """A licence that a person names.
+    """Make a licence from a user's choice.
+
+    Args:
+        id: identifier in the hub's list.
+        name: with `other`, its name.
+        link: with `other`, URL of its text.
 
     Raises:
-        UserError: the hub has no such identifier; `other` without a name or without a link, or with what is none; a
-            name or a link of a licence that the hub knows.
+        UserError: an unknown identifier; `other` without a valid name and link; or a name or link with another
+            identifier.
     """
     if id != OTHER and (name or link):
         raise UserError("licence: a name and a link go with the identifier `other`; give it, or leave them out")

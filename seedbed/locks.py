@@ -1,4 +1,4 @@
-"""One process at a time where two would undo each other's work."""
+"""Lock files, so that only one process works in a folder."""
 
 import contextlib
 import fcntl
@@ -12,12 +12,12 @@ from seedbed.io import UserError
 
 @contextlib.contextmanager
 def exclusive(path: str | Path) -> Iterator[None]:
-    """Hold a lock file while the block runs. It is released when the process ends, however it ends, on other nodes too.
+    """Context that holds a lock file; it is released when the process ends, in whatever way, also on other nodes.
 
-    The file's time is the beginning of the block.
+    The file's modification time is the beginning of the block.
 
     Raises:
-        UserError: another process holds it, or its folder cannot be written to.
+        UserError: another process holds it, or its folder is not writable.
     """
     path = Path(path)
     try:
@@ -36,7 +36,7 @@ def exclusive(path: str | Path) -> Iterator[None]:
 
 
 def held_since(path: str | Path) -> float | None:
-    """Since when (seconds of the epoch) a process has held a lock file; None: none does. Nothing is written."""
+    """When a process began to hold a lock file, in seconds of the epoch; None: none does. Nothing is written."""
     path = Path(path)
     if not path.is_file():
         return None

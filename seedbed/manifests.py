@@ -1,7 +1,7 @@
-"""What a job says of the files that it wrote: their digests, so that an edit by hand is noticed.
+"""Manifests: digests of the files that a job wrote, so that manual edits are noticed, and facts about them.
 
-A folder of a model has a manifest in it, `seedbed.json`; scores have a list next to their folders. Manifest and list
-are what the workflow waits for, are written last, and hold the digests under `files`.
+A model's folder has a manifest in it, `seedbed.json`; scores have a list next to their folders. The workflow waits for
+manifests and lists, which are written last and have the digests under `files`.
 """
 
 import importlib.metadata
@@ -16,18 +16,21 @@ MANIFEST = "seedbed.json"
 
 
 Tell = Callable[[Path, Mapping[str, Any]], None]
-"""Writes into a folder what people read of its facts, such as a model card. A program hands it to what makes the
-folder: so the words of a card are no part of the code that makes a result."""
+"""Writes files for people into a folder, such as a model card, from its facts. Programs pass it to the code that makes
+the folder, so that the wording of cards is not part of the code that makes results.
+"""
 
 
 def write(directory: Path, facts: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
-    """Write the manifest of a folder: the facts, and the digest of each of its files.
+    """Write the manifest of a folder: facts, and the digest of each file.
 
     Args:
-        tell: is called first, so that the manifest has what it writes.
+        directory: the folder.
+        facts: JSON.
+        tell: called first, so that the manifest includes what it writes.
 
     Returns:
-        What was written.
+        The manifest.
     """
     if tell:
         tell(directory, facts)
@@ -38,20 +41,21 @@ def write(directory: Path, facts: Mapping[str, Any], tell: Tell | None = None) -
 
 
 def write_list(paths: Iterable[Path], output: Path) -> None:
-    """Write a list of files: the digest of each, by its path from the list's folder."""
+    """Write a list of files: path relative to the list's folder -> digest."""
     write_json({"files": {os.path.relpath(path, output.parent): sha256(path) for path in paths}}, output)
 
 
 def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]:
-    """A manifest or list, whose files are those that its job wrote.
+    """Read a manifest or list and check that its files are unchanged.
 
-    A file is read only where it has changed in any way since.
+    A file is read only if its times say that it may have changed.
 
     Args:
-        digest: of a file.
+        output: the manifest or list.
+        digest: computes a file's digest.
 
     Raises:
-        UserError: no such manifest, or not JSON; or a file is gone, or is another.
+        UserError: no such manifest, or a file is missing or changed.
     """
     manifest = read_json(output)
     advice = f"put it back, or delete {output} to have it made again"
@@ -71,9 +75,14 @@ def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]
 
 
 def digest_of(directory: Path | None) -> str:
-    """A digest of a folder's files: by its manifest, since reading 54 GB takes minutes; of the files, if it has none.
+    """A digest of a folder's files: from its manifest, because reading 54 GB takes minutes, or of the files if it has
+    none.
 
-    Of no folder, where a server has the model, it is empty. Raises as `read`.
+    Args:
+        directory: the folder; None, for a model behind an API, gives an empty digest.
+
+    Raises:
+        UserError: a file is missing or changed.
     """
     if directory is None:
         return ""

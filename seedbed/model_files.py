@@ -1,7 +1,7 @@
-"""What the files of a model that somebody else made may say: data, and nothing that runs, leads out or asks a server.
+"""Checks of model files from other people: they may contain data only, no code, no outside paths and no servers.
 
-transformers, sentence-transformers and peft import classes, open files and fetch code by names that they read in a
-model's own configuration. Here is the list of what may stand there; all else is refused before they read it.
+transformers, sentence-transformers and peft import classes, open files and download code by names in a model's
+configuration. This module lists what is allowed there; everything else is refused before those libraries read it.
 """
 
 import re
@@ -13,7 +13,9 @@ from typing import Any
 from seedbed.io import UserError, is_own, read_json
 
 LARGEST = 2**27
-"""Bytes of a file that is read whole. Tokenizers of 262,000 pieces have 33 MB, indexes of the largest models less."""
+"""Maximum bytes of a file that is read whole. Tokenizers of 262,000 pieces have 33 MB, indexes of the largest models
+less.
+"""
 WHOLE = {".json", ".jinja", ".md", ".model", ".txt"}
 """Endings of such files."""
 
@@ -35,15 +37,14 @@ MODULES = {
     "int8_transformer.Int8Transformer": "Int8Transformer",  # likewise
     **{f"two_paths.{name}": name for name in ("FeaturePath", "Coupled")},  # likewise
 }
-"""Types in modules.json -> modules of sentence-transformers whose files name no class; Dense's does, see ACTIVATIONS.
-
-Not among them: Router and Asym, which import each class that their own file names; WordEmbeddings, which imports a
-tokenizer by name and may unpickle; and those that read no transformer, but static copies.
+"""Types in modules.json -> sentence-transformers modules whose files name no class (Dense's does, see ACTIVATIONS).
+Excluded: Router and Asym, which import classes that their files name; WordEmbeddings, which imports a tokenizer by name
+and may unpickle; and modules of static embeddings without a transformer.
 """
 INT8, GRAPH = "int8_config.json", "model.onnx"
 """Files of an Int8Transformer."""
 WIDEST = 2**20
-"""Numbers of a state, and tokens of a text, at most."""
+"""Maximum dimensions of a state, and tokens of a text."""
 ACTIVATIONS = {
     "torch.nn.modules.linear.Identity",
     *(
@@ -51,7 +52,7 @@ ACTIVATIONS = {
         for name in ("ELU", "GELU", "LeakyReLU", "Mish", "ReLU", "Sigmoid", "SiLU", "Tanh")
     ),
 }
-"""What a Dense module may name; sentence-transformers would import and call any name below `torch`."""
+"""Activations that a Dense module may name; sentence-transformers would import and call any name below `torch`."""
 
 
 def _only(*keys: str) -> Callable[[Any], bool]:
@@ -90,17 +91,18 @@ _LORA = {
     *("qalora_group_size", "r", "rank_pattern", "revision", "target_modules", "target_parameters", "task_type"),
     *("trainable_token_indices", "use_dora", "use_rslora"),
 }
-"""Keys of adapter_config.json that may be set; peft imports what `megatron_core` names once `megatron_config` is."""
+"""Allowed keys of adapter_config.json; peft imports what `megatron_core` names if `megatron_config` is set."""
 
 
 def check(directory: Path) -> None:
-    """Refuse a model, an adapter or an encoder whose configuration names what is none of its own.
+    """Check all configuration files of a model, an adapter or an encoder, in all sub-folders; only JSON is read.
 
-    Every folder below is looked at; nothing but JSON is read.
+    Args:
+        directory: its folder.
 
     Raises:
-        UserError: a link leads out of it, or to a folder; code, a file outside, or a kernel of the hub is named in it;
-            a JSON file of it is broken; or a file that is read whole is larger than LARGEST.
+        UserError: a link leads out of the folder or to a folder; a configuration names code, an outside file or a hub
+            kernel; a JSON file is broken; or a file that would be read whole is larger than LARGEST.
     """
     for path in sorted(Path(directory).rglob("*")):
         # Folders that links lead to are not looked into here, and libraries would open what is in them.
@@ -121,10 +123,10 @@ def check(directory: Path) -> None:
 
 
 def modules_of(directory: Path) -> list[tuple[str, Path]]:
-    """What modules.json lists, in order: each type, and its folder, which is one of the directory's.
+    """The modules that modules.json lists, in order: type and folder.
 
     Raises:
-        UserError: no such file, or not one as sentence-transformers writes it.
+        UserError: no such file, or not in sentence-transformers' format.
     """
     path = Path(directory) / "modules.json"
     if not path.is_file():
@@ -286,7 +288,7 @@ _LOOKS = {
     "*.index.json": _index,
     "adapter_config.json": _adapter,
 }
-"""Name of a file -> what looks at it."""
+"""Pattern of file names -> the function that checks such files."""
 
 
 def _plain(values: Iterable[Any]) -> bool:
@@ -297,7 +299,7 @@ def _plain(values: Iterable[Any]) -> bool:
 
 
 def is_inside(name: Any) -> bool:
-    """Whether a relative path stays below where it starts."""
+    """Whether a relative path stays inside the folder that it is relative to."""
     return isinstance(name, str) and "\\" not in name and not {"..", "/"} & {*PurePosixPath(name).parts}
 
 

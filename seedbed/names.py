@@ -1,4 +1,4 @@
-"""Names: which texts can be one, what corpora are called, and which names mean something else in paths of results."""
+"""Names: which texts are valid names, what derived corpora are called, and names with a special meaning in paths."""
 
 import re
 
@@ -7,33 +7,34 @@ from seedbed.settings import named
 
 CODE = r"[a-z]{3}(-[A-Z][a-z]{3})?"
 Code = named(CODE, "a code of ISO 639-3, like swh, or with a script, like ace-Arab")
-"""ISO 639-3, with a script (ISO 15924) where it is not the one that the language is mostly written in: `ace-Arab`."""
+"""ISO 639-3, followed by a script (ISO 15924) if it is not the language's usual one: `ace-Arab`."""
 PAIR = f"{CODE}-{CODE}"
 Pair = named(PAIR, "two languages, like aze-kaz")
-"""Two languages: `aze-kaz`, `hin-Latn-eng`. A test language has them in the order of their codes; of an order the first
-goes first."""
+"""Two languages: `aze-kaz`, `hin-Latn-eng`. As a test language they are in the order of their codes; as an order of a
+pair, the first language is first.
+"""
 Name = named(
     r"[A-Za-z0-9][A-Za-z0-9.-]{0,79}",
     "a name of at most 80 letters, digits, . and -, which begins with a letter or digit",
 )
-"""A name that becomes one path segment."""
+"""A name that is one segment of a path."""
 Spec = named(r"[A-Za-z0-9_]+", "a name of letters, digits and _, like bootstrapping_table17")
-"""A name of a file under resources."""
+"""The name of a file under resources."""
 
 
 def languages_of(test_lang: str) -> list[str]:
-    """The languages of a test language: itself, or of a pair both; what begins with a capital is a script."""
+    """The languages of a test language: itself, or both of a pair; a part that begins with a capital is a script."""
     return re.split("-(?=[a-z])", test_lang)
 
 
 def orders_of(pair: str) -> list[str]:
-    """The two orders of a pair, which is tested in either."""
+    """The two orders of a pair."""
     one, other = languages_of(pair)
     return [f"{one}-{other}", f"{other}-{one}"]
 
 
 def pair_of(order: str) -> str:
-    """The name of a pair as a test language, whichever language goes first."""
+    """The name of a pair as a test language, from either order."""
     return "-".join(sorted(languages_of(order)))
 
 
@@ -49,30 +50,30 @@ ROLES: dict[str, str] = {
     "published_positive": "targets",
     "published_negative": "targets",
 }
-"""The kind of corpus behind each key of `corpora:`, and behind `annotated`, the instructions without their top-up."""
+"""Key under `corpora:` -> kind of corpus; `annotated` is the instructions without their top-up."""
 
 ANCHORS = "anchors"
-"""What the anchors of a language are called."""
+"""Name of a language's anchors."""
 
 
 def anchors_in(text: str) -> str:
-    """What those are called that are drawn from one of a study's other corpora; empty: from `text`."""
+    """Name of the anchors that are sampled from a corpus of `corpora.others`; without a name, from `text`."""
     return f"{text}+{ANCHORS}" if text else ANCHORS
 
 
 SEED_PAIRS = "seed_pairs"
-"""What the pairs are called that are drawn from the parallel text of a language."""
+"""Name of the pairs that are sampled from a language's parallel text."""
 
 DRAWN = {SEED_PAIRS: "parallel"}
-"""Corpora that are drawn from others and that recipes can learn from -> the role that they are drawn from."""
+"""Corpora that are sampled from others and can be trained on -> the role that they are sampled from."""
 
 TRAINING = "_train"
-"""What the name of a training set has after its task's; no name has an underscore."""
+"""Suffix of a training set's name after its task's; other names have no underscore."""
 
 TOGETHER = "all"
-"""What the tasks that are not on request are called together, and a language model's variants: one job scores them."""
+"""Name of all tasks that are not on request, and of a language model's variants, which one job scores."""
 SHARE = rf"{ANY}(-[01]+)?"
-"""A pattern of what languages are called together that a language model is asked in by one job: all, or a share."""
+"""Pattern for the languages that one job queries a language model in: all, or a shard of them."""
 
 RESERVED: dict[str, dict[str, str]] = {
     "languages": {ANY: "what belongs to no language", "avg": "the average over languages"},
@@ -87,4 +88,4 @@ RESERVED: dict[str, dict[str, str]] = {
     },
     "backbones": {"avg": "the average over backbones"},
 }
-"""Part of a study -> names that stand for something else in paths of results or in tables, and what that is."""
+"""Part of a study -> names with a special meaning in paths of results or in tables -> that meaning."""

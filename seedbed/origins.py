@@ -1,7 +1,7 @@
-"""Where texts, data sets and models come from, as records, manifests and cards hold it.
+"""Origins: where texts, data sets and models come from, as JSON in records, manifests and cards.
 
-An origin is a list of places, as JSON: one, or one for each set of a source of several. What may be said of a place is
-decided by its fields; no text is read back.
+An origin is a list of places: one, or one for each set of a source. The places' fields decide what may be published; no
+text is parsed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,7 +15,7 @@ from seedbed.io import UserError
 from seedbed.urls import is_near
 
 Origin = Sequence[dict[str, str]]
-"""Places, as JSON has them."""
+"""Places as JSON."""
 
 
 class Place(BaseModel):
@@ -25,9 +25,9 @@ class Place(BaseModel):
 
     kind: Literal["hub", "file", "archive", "package", "server"]
     name: str
-    """The repository, the path, the URL without its secrets, the wheels, or what the server calls its model."""
+    """The repository, the path, the URL without its secrets, the wheels, or a server's name of its model."""
     revision: str = ""
-    """Commit or branch of a repository of the hub."""
+    """Commit or branch of a hub repository."""
     endpoint: str = ""
     """URL of the server."""
     set: str = ""
@@ -48,7 +48,11 @@ def one(**fields: str) -> list[dict[str, str]]:
 
 
 def read(origin: Any) -> list[Place]:
-    """The places of an origin; a UserError if it is none, as where somebody else wrote it."""
+    """Parse an origin.
+
+    Raises:
+        UserError: it is not a list of places.
+    """
     try:
         return _PLACES.validate_python(origin)
     except ValidationError:
@@ -56,22 +60,30 @@ def read(origin: Any) -> list[Place]:
 
 
 def told(origin: Any) -> str:
-    """An origin in words, for people who work here; raises as `read`."""
+    """An origin in words, with paths of this machine.
+
+    Raises:
+        UserError: it is not a list of places.
+    """
     return "; ".join(map(str, read(origin)))
 
 
 def hubs(origin: Any) -> list[str]:
-    """The repositories of the hub among the places of an origin; raises as `read`."""
+    """The hub repositories among the places of an origin.
+
+    Raises:
+        UserError: it is not a list of places.
+    """
     return [place.name for place in read(origin) if place.kind == "hub"]
 
 
 def joined(several: Iterable[Origin]) -> list[dict[str, str]]:
-    """The places of several origins, each once."""
+    """The places of several origins, without repetitions."""
     return once(place for origin in several for place in origin)
 
 
 def once(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Records, or places, each once, in their order."""
+    """Records without repetitions, in their order."""
     found: list[dict[str, Any]] = []
     for record in records:
         if record not in found:
@@ -80,15 +92,20 @@ def once(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def public(origin: Any) -> list[dict[str, str]]:
-    """What others may know: of files here their names alone, of URLs no query, of servers no address.
+    """An origin for publication: local files by name only, URLs without queries, servers without addresses.
 
-    Raises as `read`.
+    Raises:
+        UserError: it is not a list of places.
     """
     return [_public(place).model_dump(exclude_defaults=True) for place in read(origin)]
 
 
 def hub(origin: Any) -> Place | None:
-    """The one repository of the hub that an origin is; None: several places, or elsewhere. Raises as `read`."""
+    """The hub repository that an origin consists of; None: it has several places or another type.
+
+    Raises:
+        UserError: it is not a list of places.
+    """
     places = read(origin)
     return places[0] if [place.kind for place in places] == ["hub"] and not places[0].set else None
 

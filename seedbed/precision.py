@@ -1,16 +1,16 @@
-"""Which number format a machine computes in."""
+"""The number format of computations."""
 
 from typing import Literal
 
 Precision = Literal["auto", "bfloat16", "float32"]
-"""auto: bfloat16 where the hardware multiplies it, else float32. Never float16: Gemma 3 overflows in it."""
+"""auto: bfloat16 if the hardware multiplies it, else float32. Never float16: Gemma 3 overflows in it."""
 
 
 def precision(setting: str) -> str:
-    """`bfloat16` or `float32`; for `auto` what this machine is faster in.
+    """`bfloat16` or `float32`; for `auto` the one that is faster on this machine.
 
-    bfloat16 pays on a GPU, on a CPU with AMX, and four times on AMD's with AVX-512's bfloat16. On Intel's without AMX
-    it was slower than float32: 1.7 times in training an adapter, 1.4 times in training an encoder.
+    bfloat16 is faster on GPUs, on CPUs with AMX, and on AMD's with AVX-512's bfloat16 (four times). On Intel's without
+    AMX it was slower than float32: 1.7 times in training an adapter, 1.4 times in training an encoder.
     """
     import torch
 

@@ -1,6 +1,7 @@
-"""Asking a server for JSON: patience with a busy one, one line about a broken one, and the token in neither.
+"""HTTP requests with JSON to model servers: retries while they are busy, one-line errors, and tokens that are never
+shown.
 
-Which servers may be asked is what the study says, see `named`: not what a folder says that anybody may have made.
+Only servers that the study names may get requests, see `named`: a model's folder alone is not trusted.
 """
 
 import contextlib
@@ -25,15 +26,15 @@ from seedbed.io import UserError
 from seedbed.settings import Settings
 
 TRIES = 7
-"""The last after a minute of waiting in all."""
+"""Number of tries; the last is after a minute of waiting in total."""
 LONGEST = 300
-"""Seconds to wait at most, even where a server says to wait longer."""
+"""Maximum seconds to wait, even if the server says to wait longer."""
 TOLD = 400
-"""Characters of a server's own words in an error."""
+"""Characters of a server's message in an error."""
 LARGEST = 2**28
-"""Bytes of an answer: 2,000 embeddings of 4,096 numbers are 180 MB of JSON, and no request asks for more."""
+"""Maximum bytes of an answer: 2,000 embeddings of 4,096 numbers are 180 MB of JSON, and no request is larger."""
 REFUSED = (400, 403, 413, 422)
-"""What servers say to one text: too long for the model, or against their rules; and to a request that is wrong."""
+"""Status codes for texts that are refused, for example as too long, and for wrong requests."""
 
 T = TypeVar("T")
 Given = TypeVar("Given", bound=Settings)
@@ -42,10 +43,10 @@ _NAMED: ContextVar[tuple[Settings, ...]] = ContextVar("named", default=())
 
 @contextlib.contextmanager
 def named(settings: Iterable[Settings]) -> Iterator[None]:
-    """As long as the block, let folders ask the servers of these endpoints and generators; of themselves they ask none.
+    """Context in which requests to the servers of these endpoints and generators are allowed.
 
     Args:
-        settings: as the study, or a person who runs a program, has them today.
+        settings: the settings as the study, or a person who runs a program, has them now.
     """
     token = _NAMED.set(tuple(settings))
     try:
@@ -55,10 +56,16 @@ def named(settings: Iterable[Settings]) -> Iterator[None]:
 
 
 def today(described: Given, folder: Path) -> Given:
-    """An endpoint or a generator that a folder describes, with what changes no result (its key, say) as `named` has it.
+    """The current settings of an endpoint or generator that a folder describes, from `named`.
+
+    Settings that change no result, such as the token's variable, may differ from those in the folder.
+
+    Args:
+        described: the settings in the folder.
+        folder: the folder, for messages.
 
     Raises:
-        UserError: it asks a server, and none is `named` that is described alike.
+        UserError: it is on a server, and `named` has none with the same settings.
     """
     for one in _NAMED.get():
         if type(one) is type(described) and one.recorded() == described.recorded():
@@ -83,7 +90,7 @@ _OPENER = urllib.request.build_opener(_Stay)
 
 
 class RefusedError(UserError):
-    """A server does not take what it was sent; it may take something else."""
+    """A server refuses a request's content; it may accept another."""
 
 
 def post(
@@ -96,19 +103,21 @@ def post(
     wait: float = 1.0,
     answered: Callable[[], float] = lambda: math.inf,
 ) -> Any:
-    """The server's answer to a JSON body; busy and broken servers (429, 5xx, no answer) are asked again.
+    """Send a JSON body and return the server's JSON answer; after 429, 5xx or no answer it is sent again.
 
     Args:
-        body: what is sent; its `model` stands in errors.
-        timeout: seconds for one whole answer, from the first byte that is sent to the last that comes.
-        key: the environment variable that holds the token; where there is none, none is sent.
-        wait: seconds before the second try, doubled each time; more if the server's Retry-After says so.
-        answered: when the server last answered anybody, as `time.monotonic` has it. One that has not done so for
-            `timeout` seconds hangs, and is not asked again.
+        url: the URL.
+        body: the JSON; its `model` appears in errors.
+        timeout: seconds for one whole answer, from the first byte sent to the last received.
+        key: name of the environment variable with the token; empty: none is sent.
+        tries: the number of tries.
+        wait: seconds before the second try, doubled after each; more if the server's Retry-After says so.
+        answered: when the server last answered any request, by `time.monotonic`. If that is more than `timeout` seconds
+            ago, there are no further tries.
 
     Raises:
-        RefusedError: it does not take this body.
-        UserError: it refuses, stays busy or broken, does not answer, or answers something that is no JSON or too long.
+        RefusedError: the server refuses this body.
+        UserError: the server refuses, stays busy, does not answer, or its answer is not JSON or too long.
     """
     token = os.environ.get(key, "").strip()
     if not (token.isascii() and token.isprintable()):

@@ -1,4 +1,4 @@
-"""The base of every settings model: unknown keys are errors, values are never coerced by accident."""
+"""Base class of all settings: unknown keys are errors, and values are not converted silently."""
 
 import difflib
 import json
@@ -20,11 +20,11 @@ from seedbed.io import UserError
 from seedbed.urls import require_host
 
 SHOWN = 30
-"""Names in an error at most."""
+"""Maximum number of names in an error."""
 WIDEST = 200
-"""Characters of a value in an error at most."""
+"""Maximum characters of a value in an error."""
 SECRET = "secret"
-"""The type of a fault whose value may be a secret: no error shows it."""
+"""Type of a fault whose value may be a secret and is never shown."""
 
 
 def _uncoerced(schema: Any) -> Any:
@@ -50,7 +50,7 @@ def _number(value: Any) -> Any:
 
 
 class Settings(BaseModel):
-    """A frozen, strict group of settings that travels to a job as one line of canonical JSON."""
+    """A frozen, strict group of settings; jobs get it as one line of canonical JSON."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
@@ -61,21 +61,21 @@ class Settings(BaseModel):
         return _uncoerced(handler(source))
 
     def dump(self) -> str:
-        """Canonical JSON of what differs from the defaults, so that a new option re-runs no finished job."""
+        """Canonical JSON of the values that differ from the defaults, so that a new option re-runs no finished job."""
         return json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True, ensure_ascii=False)
 
     def recorded(self) -> str:
-        """Canonical JSON like `dump`'s, without what changes no result: a job runs again where this differs."""
+        """Canonical JSON without settings that change no result; a job runs again if this differs."""
         return self.decisive().dump()
 
     def decisive(self) -> Self:
-        """These settings with the defaults of what changes no result."""
+        """A copy with defaults for all settings that change no result."""
         return _decisive(self)
 
     @classmethod
     @cache
     def idle(cls) -> frozenset[str]:
-        """Names of the fields that change no result: those of type NoResult."""
+        """Names of the settings that change no result: those of type NoResult."""
         return frozenset(name for name, field in cls.model_fields.items() if NO_RESULT in field.metadata)
 
     @classmethod
@@ -93,12 +93,12 @@ class Settings(BaseModel):
             raise UserError(f"{cls.__name__.lower()}: not JSON ({error})") from None
 
     def without(self, *names: str) -> Self:
-        """These settings with some at their defaults: a job that does not read them is handed none of them."""
+        """A copy with defaults for the given settings, for jobs that do not use them."""
         fields = type(self).model_fields
         return self.model_copy(update={name: fields[name].get_default(call_default_factory=True) for name in names})
 
     def updated(self, changes: dict[str, Any]) -> Self:
-        """These settings with `changes` on top, validated again."""
+        """A copy with changes, validated again."""
         return type(self).model_validate(self.model_dump() | changes)
 
 
@@ -116,7 +116,13 @@ def _decisive(value: Any) -> Any:
 
 
 def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> str:
-    """The first fault of a ValidationError as one line: what, where, and what would be right."""
+    """The first fault of a ValidationError as one line: what, where, and what would be right.
+
+    Args:
+        error: the error.
+        model: the model that was validated.
+        where: the place in the message.
+    """
     fault = error.errors()[0]
     place = ".".join([where, *(str(part) for part in fault["loc"])])
     if fault["type"] == "invalid_key" or (fault["type"] == "string_type" and fault["loc"][-1] == "[key]"):
@@ -151,7 +157,12 @@ def _settings_of(fields: set[str], given: Any) -> str:
 
 
 def suggest(given: str, known: list[str]) -> str:
-    """`did you mean ...?` if one is close, among equally close ones that which begins alike, else what is known."""
+    """ "did you mean ...?" for a similar name, else the known names.
+
+    Args:
+        given: the unknown name.
+        known: the known names.
+    """
     if close := difflib.get_close_matches(given, known, n=SHOWN):
         alike = {name: difflib.SequenceMatcher(None, name, given).ratio() for name in close}
         best = max(close, key=lambda name: (alike[name], len(os.path.commonprefix([name, given]))))  # noqa: RUF071
@@ -219,18 +230,18 @@ def _once(entries: Each) -> Each:
 
 
 EACH_ONCE = AfterValidator(_once)
-"""No repetitions: an entry given twice would count twice, or do nothing."""
+"""No repetitions."""
 Once = Annotated[list[T], EACH_ONCE, Field(json_schema_extra={"uniqueItems": True})]
-"""A list of such entries."""
+"""A list without repetitions."""
 OnceEach = Annotated[tuple[T, ...], EACH_ONCE, Field(json_schema_extra={"uniqueItems": True})]
-"""A tuple of them."""
+"""A tuple without repetitions."""
 
 NO_RESULT = "changes no result"
 NoResult = Annotated[T, NO_RESULT]
-"""The type of a field that changes speed, memory or access, and no result: another value re-runs no finished job."""
+"""Type of a setting that changes speed, memory or access but no result; changing it re-runs no finished job."""
 
 Seed = Annotated[int, Field(ge=0, lt=2**32)]
-"""Seed of a random generator, as large as NumPy takes."""
+"""Seed of a random generator, within NumPy's bounds."""
 
 Place = Annotated[
     str,
@@ -242,9 +253,9 @@ Place = Annotated[
         "full) and is more than . or /",
     ),
 ]
-"""A path that the study is given: it goes through shells, and through patterns of file names."""
+"""A path in a study; it must be safe in shells and in patterns of file names."""
 
 BaseUrl = Annotated[str, AfterValidator(_base_url)]
-"""Base URL of a server, without a password; maybe empty."""
+"""Base URL of a server, without a password; may be empty."""
 Variable = Annotated[str, AfterValidator(_variable)]
-"""The name of an environment variable, in capitals, so that a token in its place is told from it; maybe empty."""
+"""Name of an environment variable, in capitals, so that a token in its place is recognised; may be empty."""

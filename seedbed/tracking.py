@@ -1,4 +1,4 @@
-"""Where trainings report the loss and the rate of each step, as well as in their logs. No result depends on it."""
+"""Reporting loss and learning rate of each training step to TensorBoard or Trackio. No result depends on it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,16 @@ if TYPE_CHECKING:
 
 Tracker = Literal["none", "tensorboard", "trackio"]
 ASKED = "SEEDBED_REPORT_TO"
-"""The variable by which a run tells its jobs: an option of programs would say that a result depends on it."""
+"""Environment variable by which a run tells its jobs the tracker: as an option of programs it would count as part of
+results.
+"""
 
 
 def require(tracker: str) -> None:
-    """Refuse a tracker whose package is not there.
+    """Check that a tracker's package is installed.
 
     Raises:
-        UserError: it is not installed.
+        UserError: it is not.
     """
     try:
         if tracker != "none":
@@ -36,13 +38,13 @@ def require(tracker: str) -> None:
 
 
 def attach(trainer: Trainer) -> None:
-    """Have a training report to what the run asks for, under `<results>/tensorboard` or in `<results>/trackio`.
+    """Make a trainer report to the tracker of the run, under `<results>/tensorboard` or in `<results>/trackio`.
 
     Args:
-        trainer: its checkpoints lie in a folder of `checkpoints.own_state`.
+        trainer: its checkpoints are in a folder of `checkpoints.own_state`.
 
     Raises:
-        UserError: as `require`.
+        UserError: the tracker is not installed.
     """
     if (tracker := os.environ.get(ASKED, "none")) == "none":
         return

@@ -1,4 +1,4 @@
-"""What trainings with Hugging Face's trainer share, whatever they train."""
+"""Shared parts of all trainings with Hugging Face's trainer."""
 
 import math
 import time
@@ -18,12 +18,12 @@ from seedbed.checkpoints import last_complete
 from seedbed.io import UserError
 
 STATE = "state.safetensors"
-"""The tensors of a checkpoint that `TrainedWeightsMixin` writes."""
+"""File of a checkpoint with the tensors of `TrainedWeightsMixin`."""
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
 
 
 class LossInBar(ProgressCallback):
-    """The loss stands in the progress bar, with rate and time left: a line for every step would drown the log."""
+    """Shows the loss in the progress bar instead of a line for each step."""
 
     def on_log(self, args: Any, state: Any, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
         if self.training_bar is not None and "loss" in logs:
@@ -31,10 +31,10 @@ class LossInBar(ProgressCallback):
 
 
 class TrainedWeightsMixin:
-    """A trainer whose checkpoints have the tensors of `learnt` alone: all others are as they were."""
+    """A trainer whose checkpoints contain only the tensors that training changes."""
 
     def trained_weights(self) -> dict[str, Tensor]:
-        """Each tensor that training changes, once, by its name."""
+        """Name -> each tensor that training changes, once."""
         raise NotImplementedError
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
@@ -50,7 +50,7 @@ class TrainedWeightsMixin:
 
 
 class Checkpoints(TrainerCallback):
-    """A checkpoint when so many minutes have gone by since the last, or since the start; none of a training's end."""
+    """Saves a checkpoint after a number of minutes since the last one, or since the start; none at the end of training."""
 
     def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds, self.clock = 60 * minutes, clock
@@ -74,7 +74,7 @@ class Checkpoints(TrainerCallback):
 
 
 class Finite(TrainerCallback):
-    """Stops a training at the first loss that is not finite."""
+    """Stops training at the first loss that is not finite."""
 
     def on_log(self, args: Any, state: TrainerState, control: Any, logs: dict[str, float], **kwargs: Any) -> None:
         if not math.isfinite(loss := logs.get("loss", 0.0)):
@@ -85,10 +85,11 @@ class Finite(TrainerCallback):
 
 
 def fit(trainer: Trainer, minutes: float) -> None:
-    """Train with our bar and what else reports, from the newest checkpoint in the trainer's folder if there is one.
+    """Train, with the progress bar and tracker, from the latest checkpoint in the trainer's folder if there is one.
 
     Args:
-        minutes: between two checkpoints; 0: one after each step. No result depends on it.
+        trainer: the trainer.
+        minutes: minutes between two checkpoints; 0: after each step. No result depends on it.
 
     Raises:
         UserError: a loss is not finite.
@@ -102,7 +103,7 @@ def fit(trainer: Trainer, minutes: float) -> None:
 
 
 def resumable() -> dict[str, Any]:
-    """Arguments of a training that `fit` runs: on the device that is there, and it states the loss of every step."""
+    """Training arguments for `fit`: the available device, and a log entry for every step."""
     cuda = torch.cuda.is_available()
     return {
         "logging_steps": 1,
@@ -119,13 +120,15 @@ def resumable() -> dict[str, Any]:
 def encoder_arguments(
     kind: type[Arguments], settings: Any, dtype: str, seed: int, checkpoints: Path, **more: Any
 ) -> Arguments:
-    """Arguments of a training of an encoder by AdamW, which `fit` runs on one device.
+    """Training arguments of an encoder: AdamW on one device, for `fit`.
 
     Args:
-        settings: have batch_size, learning_rate and weight_decay.
-        dtype: bfloat16, or float32.
-        seed: is mixed, see `mixed`.
-        more: is told too.
+        kind: the class of the arguments.
+        settings: has batch_size, learning_rate and weight_decay.
+        dtype: bfloat16 or float32.
+        seed: the seed, see `mixed`.
+        checkpoints: the folder of checkpoints.
+        **more: further arguments.
     """
     arguments = kind(
         output_dir=str(checkpoints),
@@ -142,12 +145,12 @@ def encoder_arguments(
 
 
 def losses(state: TrainerState) -> list[float]:
-    """The loss of every step, those before a resumption too."""
+    """The loss of every step, also of those before a resumption."""
     return [entry["loss"] for entry in state.log_history if "loss" in entry]
 
 
 def epoch_losses(state: TrainerState) -> list[float]:
-    """The mean loss of each epoch's steps."""
+    """The mean loss of each epoch."""
     epochs = defaultdict(list)
     for entry in state.log_history:
         if "loss" in entry:
@@ -156,13 +159,17 @@ def epoch_losses(state: TrainerState) -> list[float]:
 
 
 def mixed(seed: int) -> int:
-    """A trainer's seed. It shuffles epoch e by seed + e: as they are, 42 and 43 would share all but one epoch's order,
-    and a table takes their runs for independent.
+    """A trainer's seed from a study's seed.
+
+    Trainers shuffle epoch e by seed + e. With plain seeds, 42 and 43 would share the order of all epochs but one,
+    although tables treat their runs as independent.
     """
     return int(np.random.SeedSequence(seed).generate_state(1)[0])
 
 
 def on_one_gpu(arguments: Arguments) -> Arguments:
-    """The arguments; with several GPUs in sight the trainer would multiply the batch, and what is contrasted in it."""
+    """Restrict training arguments to one GPU; with several, the trainer would multiply the batch and so the in-batch
+    negatives.
+    """
     arguments._n_gpu = min(arguments.n_gpu, 1)
     return arguments

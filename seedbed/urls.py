@@ -1,4 +1,4 @@
-"""What of a URL is not told: secrets in its query (`?token=`, a signature), hosts that nobody else reaches."""
+"""URLs without secrets: tokens and signatures in queries, and hosts that are not public."""
 
 import ipaddress
 import re
@@ -8,7 +8,7 @@ _SECRET = re.compile(
     r".*(?:token|signature|password|passwd|secret|credentials?|accesskeyid)|(?:.*[-_.])?(?:api)?(?:key|sig|auth|pwd)",
     re.IGNORECASE,
 )
-"""The whole name of such a part: also X-Amz-Signature, AWSAccessKeyId, api_key, apikey."""
+"""Full name of such a query parameter: also X-Amz-Signature, AWSAccessKeyId, api_key, apikey."""
 _PAIR = re.compile(r"(?P<name>[^=&;?#]+)=(?P<value>[^&;#]*)")
 HIDDEN = "***"
 URL = re.compile(r"\b(?:https?|ftp)://[^\s)>\]}|\"'`]+", re.IGNORECASE)
@@ -17,7 +17,11 @@ _NEAR = (".local", ".localdomain", ".internal", ".intranet", ".lan", ".home", ".
 
 
 def require_host(url: str) -> None:
-    """A ValueError, unless a URL has a host and a port that there can be; that of a file has none."""
+    """Check that a URL has a valid host and port; file URLs need none.
+
+    Raises:
+        ValueError: it has not.
+    """
     parts = urlsplit(url)
     host = parts.hostname or ""
     if not host and parts.scheme != "file":
@@ -33,14 +37,14 @@ def require_host(url: str) -> None:
 
 
 def has_secret(url: str) -> bool:
-    """Whether a part of a URL's query, or of what follows #, has the name of a secret, and a value."""
+    """Whether a parameter in a URL's query or fragment has the name of a secret, and a value."""
     parts = urlsplit(url)
     pairs = _PAIR.finditer(f"{parts.query}&{parts.fragment}")
     return any(one["value"] not in ("", HIDDEN) and _SECRET.fullmatch(one["name"]) for one in pairs)
 
 
 def without_secrets(url: str) -> str:
-    """A URL as messages, records and the lock file have it: HIDDEN stands for each secret; the same address."""
+    """A URL for messages, records and the lock file: HIDDEN replaces each secret."""
     place, mark, query = url.partition("?")
     if not mark:
         place, mark, query = url.partition("#")
@@ -49,12 +53,12 @@ def without_secrets(url: str) -> str:
 
 
 def in_text(text: str) -> str:
-    """A text, each of whose URLs is `without_secrets`."""
+    """A text with all its URLs `without_secrets`."""
     return URL.sub(lambda one: without_secrets(one[0]), text)
 
 
 def is_near(host: str) -> bool:
-    """Whether a host is this machine or one of its own network, as far as its name or address tells; empty: it is."""
+    """Whether a host is this machine or in a local network, judged by its name or address; True for an empty name."""
     try:
         return not ipaddress.ip_address(host).is_global
     except ValueError:

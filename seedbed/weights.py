@@ -1,6 +1,6 @@
-"""How pretrained weights and tokenizers are opened: from the disk alone, without code of theirs, whole or not at all.
+"""Loading pretrained weights and tokenizers: from disk only, without running their code, and only if complete.
 
-transformers gives random numbers to what a file lacks, and tells it in a log; here that is an error.
+transformers initialises missing weights at random and only logs it; here that is an error.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ from seedbed.io import UserError
 NO_CODE = {"trust_remote_code": False}
 LOCAL = NO_CODE | {"local_files_only": True}
 REPORTED = {"use_safetensors": True, "output_loading_info": True, "ignore_mismatched_sizes": True}
-"""For `from_pretrained`, whose second value is then a report for `require_whole`."""
+"""Options of `from_pretrained`, whose second return value is then a report for `require_whole`."""
 
 
 @contextlib.contextmanager
 def opening(folder: Path) -> Iterator[None]:
-    """A context in which the files of a folder are opened by a library.
+    """Context in which a library opens files of a folder; its errors become UserErrors, except those of memory.
 
     Raises:
-        UserError: instead of whatever the library raises; what is short of memory is left as it is.
+        UserError: the library raised an error.
     """
     try:
         yield
@@ -39,10 +39,10 @@ def opening(folder: Path) -> Iterator[None]:
 
 
 def open_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
-    """The tokenizer of a model's folder.
+    """Load the tokenizer of a model's folder.
 
     Raises:
-        UserError: it cannot be opened, or as `model_files.check`.
+        UserError: it cannot be loaded, or the folder is refused by `model_files.check`.
     """
     model_files.check(folder)
     with opening(folder):
@@ -50,14 +50,15 @@ def open_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
 
 
 def require_whole(folder: Path, report: Mapping[str, Any], spared: Callable[[str], bool] = lambda key: False) -> None:
-    """Stop at a model some of whose weights are not its file's.
+    """Check that a model's weights all came from its files.
 
     Args:
-        report: what `from_pretrained` tells with REPORTED; weights that are tied to others are not missing there.
-        spared: whether a weight, by its name, may be missing.
+        folder: the model's folder.
+        report: the loading report of `from_pretrained` with REPORTED; tied weights are not missing there.
+        spared: name of a weight -> whether it may be missing.
 
     Raises:
-        UserError: a weight is missing, or of another shape than the configuration asks for.
+        UserError: a weight is missing, or has another shape than the configuration says.
     """
     if missing := sorted(key for key in report["missing_keys"] if not spared(key)):
         raise UserError(
@@ -73,10 +74,13 @@ def require_whole(folder: Path, report: Mapping[str, Any], spared: Callable[[str
 
 
 def require_whole_body(model: PreTrainedModel, folder: Path) -> None:
-    """Check the body of a transformer that somebody else's code opened in a folder, with `ignore_mismatched_sizes`.
+    """Check the weights of a transformer that another library loaded with `ignore_mismatched_sizes`.
 
-    Its weights are not read again: names and shapes come from the meta device. A pooler may be missing, since nothing
-    here reads what it makes of the first token.
+    Weights are not read again: names and shapes come from the meta device. A pooler may be missing, because it is not
+    used.
+
+    Raises:
+        UserError: a weight is missing, or has another shape than the configuration says.
     """
     options = {"config": copy.deepcopy(model.config), "device_map": "meta"}
     if getattr(model, "pooler", True) is None and "add_pooling_layer" in inspect.signature(type(model)).parameters:
@@ -87,7 +91,7 @@ def require_whole_body(model: PreTrainedModel, folder: Path) -> None:
 
 
 def is_pooler(name: str) -> bool:
-    """Whether a weight is one of BERT's pooler."""
+    """Whether a weight belongs to BERT's pooler."""
     return "pooler" in name.split(".")
 
 

@@ -1,4 +1,4 @@
-"""YAML that people write: configurations, tables, figures, prompts. A key that is given twice is told."""
+"""Reading YAML that people write (configurations, tables, figures, prompts); repeated keys are errors."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from seedbed.io import UserError
 
 _MERGE = "tag:yaml.org,2002:merge"
 TEMPLATE = "__use_yte__"
-"""The key that makes Snakemake run the Python in a configuration."""
+"""Key that makes Snakemake run the Python in a configuration."""
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
@@ -41,10 +41,10 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
 
 def read(path: str | Path) -> Any:
-    """The content of a YAML file in UTF-8; JSON is YAML too.
+    """Read a YAML file in UTF-8; JSON is YAML too.
 
     Raises:
-        UserError: no such file, not YAML, a key that appears twice in one mapping, or what holds itself.
+        UserError: no such file, not YAML, a repeated key, or a node that contains itself.
     """
     try:
         loader = _Loader(Path(path).read_bytes())
@@ -63,13 +63,13 @@ def read(path: str | Path) -> Any:
 
 
 def check_configuration(path: str | Path) -> None:
-    """What Snakemake has read as a configuration is plain data, each key once.
+    """Check that a configuration which Snakemake has read is plain data without repeated keys.
 
-    Snakemake lets the last of repeated keys win, and runs the Python of a file that asks for it. It does both before it
-    reads a rule: all that can be done here is to go no further.
+    Snakemake uses the last of repeated keys and runs the Python of templates, both before it reads a rule; this check
+    can only stop afterwards.
 
     Raises:
-        UserError: as `read`, or the file is a template, or has braces in its name.
+        UserError: not YAML, a repeated key, a template, or braces in the file's name.
     """
     content = read(path)
     if {*"{}"} & {*os.path.relpath(path)}:
@@ -79,7 +79,9 @@ def check_configuration(path: str | Path) -> None:
 
 
 def laid_over(below: Any, above: Any) -> Any:
-    """A configuration with another laid over it, as Snakemake lays several: mappings merge, other values replace."""
+    """Merge two configurations as Snakemake does: mappings are merged, other values of `above` replace those of
+    `below`.
+    """
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
     return below | {key: laid_over(below.get(key), value) for key, value in above.items()}

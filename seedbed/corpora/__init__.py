@@ -1,1 +1,1 @@
-"""Room: sentences: sources, cleaning, language identification, anchors."""
+"""Corpora: reading text from any source, selecting sentences and pairs, and checking their form."""

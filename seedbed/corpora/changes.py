@@ -1,4 +1,4 @@
-"""What a source may do to its rows beyond reading them: replacements, joins, scripts, as settings."""
+"""Settings of what a source does to its rows after reading: replacements, joins, changes of script, following rows."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer, Ty
 from seedbed.settings import Settings
 
 SCRIPTS = {"uig-Cyrl-Arab": ("UCS", "UAS")}
-"""A change of script -> what package umsc calls its two sides."""
+"""A change of script -> the names of both scripts in the package umsc."""
 Script = Literal[tuple(SCRIPTS)]
 
 Changes = dict[str, dict[str, str]]
-"""Column -> expression -> what replaces its matches, in this order."""
+"""Column -> regular expression -> its replacement, in this order."""
 _PAIRS = TypeAdapter(list[tuple[str, str]])
 
 
@@ -38,7 +38,7 @@ def _usable(replace: Changes) -> Changes:
 
 _as_pairs = PlainSerializer(lambda replace: {column: list(changes.items()) for column, changes in replace.items()})
 Replacements = Annotated[Changes, BeforeValidator(_from_pairs), AfterValidator(_usable), _as_pairs]
-"""Changes by regular expressions; in JSON as lists of pairs, since expressions have an order, which keys there lose."""
+"""Changes by regular expressions. In JSON they are lists of pairs, because JSON mappings lose the order."""
 
 
 class Join(Settings):

@@ -1,4 +1,4 @@
-"""Settings of the corpora room: where text comes from, and which sentences and pairs are drawn from it."""
+"""Settings of sources of text, of cleaning, and of the selection of anchors and seed pairs."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ COLUMNS: dict[str, tuple[str, ...]] = {
     "choices": ("passage", "question", "answers", "correct"),
     "problems": ("question", "answer"),
 }
-"""The columns of a fetched corpus, by kind; `id` comes first in each."""
+"""Kind of corpus -> its columns; `id` is first in each."""
 Kind = Literal[tuple(COLUMNS)]
 
 NO_TEXT = ("score", "label", "answer", "answers", "starts", "correct")
-"""Columns of corpora that are no text of their own: what people said of texts, and what stands in a context."""
+"""Columns of corpora that are not texts, such as labels and gold scores."""
 
 MAY_BE_BLANK: dict[str, tuple[str, ...]] = {
     "paraphrases": ("negative",),
     "translations": ("english",),
     "choices": ("passage",),
 }
-"""Columns of texts that a source may lack, in some rows or in all: they are empty there."""
+"""Text columns that a source may lack, in some rows or in all; they are empty there."""
 
 OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id", "relevance")}
-"""Columns that a fetched corpus keeps where its source has them; they are no text."""
+"""Columns that a corpus keeps if its source has them; they are not texts."""
 
 ORIGINS = ("hub", "file", "archive", "package")
-"""Where a source can be."""
+"""The types of sources."""
 
 Bucket = Annotated[int, Field(ge=0, le=100)]
 TOPPED_UP = "+"
-"""What the ids of rows that top up a source begin with."""
+"""Prefix of the ids of rows that top up a source."""
 
 Sha256 = named(r"([0-9a-f]{64})?", "the 64 hexadecimal digits of a SHA-256")
 Wheel = named(r"[A-Za-z0-9][\w.-]*==\S+", "a package with its version, like kolibri==0.18.1")
@@ -185,10 +185,10 @@ class Source(Settings):
         return self
 
     def joined(self, column: str) -> tuple[Source, Join]:
-        """The other reading of one join, and how its rows are matched with ours.
+        """The second reading of one join, and how its rows are matched.
 
         Raises:
-            ValueError: its settings are none of a source, or `keep` stands without `on`.
+            ValueError: its settings are not a source's, or `keep` without `by`.
         """
         matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
@@ -201,7 +201,11 @@ class Source(Settings):
             raise ValueError(explain(error, Source, where=f"join.{column}")) from None
 
     def topped_up(self) -> Source | None:
-        """The second reading; None if there is none. A ValueError if its settings are none of a source."""
+        """The second reading that tops up the first; None: there is none.
+
+        Raises:
+            ValueError: its settings are not a source's.
+        """
         if self.top_up is None:
             return None
         try:
@@ -215,14 +219,14 @@ class Source(Settings):
         return self.updated({**({"sha256": "", "revision": None} if moved else {}), **changes})
 
     def readings(self) -> Iterator[Source]:
-        """All that may be read for this source: its first choices, and what stands in its place."""
+        """Everything that may be read for this source: its first choices, and the `otherwise` of each."""
         for one in self.first_choices():
             yield one
             if one.otherwise:
                 yield from one.otherwise.readings()
 
     def first_choices(self) -> Iterator[Source]:
-        """What is read for this source where all is there: itself or its sets, what it joins, what tops it up."""
+        """Everything that is read if nothing is missing: the source or its sets, its joins, and its top-up."""
         if not self.sets:
             yield self
         for one in self.sets.values():
@@ -234,7 +238,7 @@ class Source(Settings):
 
     @property
     def terms(self) -> str:
-        """Its licence, or those of its sets, each once."""
+        """Its licence, or those of its sets without repetitions."""
         return self.licence or "; ".join(dict.fromkeys(one.terms for one in self.sets.values() if one.terms))
 
     @property
@@ -244,11 +248,11 @@ class Source(Settings):
 
     @property
     def compares_with_itself(self) -> bool:
-        """Whether both sides of its pairs of translations are one column."""
+        """Whether both columns of its translation pairs are the same column of the source."""
         return "pivot" in self.columns and self.columns["pivot"] == self.columns.get("text")
 
     def local_files(self) -> list[Path]:
-        """The local files that it reads, of folders those that match `member`; what does not exist is left out."""
+        """The existing local files that it reads; in folders, those that match `member`."""
         found: set[Path] = set()
         for path, member in ((Path(one.file), one.member or "") for one in self.readings() if one.file):
             inside = path.rglob("*") if path.is_dir() else ()
@@ -256,11 +260,14 @@ class Source(Settings):
         return sorted(path for path in found if path.is_file())
 
     def resolved(self, facts: dict[str, str]) -> Source | None:
-        """This source for one language, else the one in its place; None where the registry has nothing for a
-        placeholder of either.
+        """The source for one language, with placeholders filled in, or its `otherwise`; None if the registry has no
+        value for either.
+
+        Args:
+            facts: name of a placeholder -> its value.
 
         Raises:
-            UserError: a placeholder that is no registry column, or a source that is none with what it stands for.
+            UserError: an unknown placeholder, or a source that is not valid once they are filled in.
         """
         if self.sets:  # each has a stand-in of its own
             sets = {name: source.resolved(facts) for name, source in self.sets.items()}

@@ -1,1 +1,1 @@
-"""Room: tables, figures and the report."""
+"""Tables, figures, pages and the report of a study."""

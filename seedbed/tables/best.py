@@ -1,4 +1,4 @@
-"""The best encoder of a language: one task chooses it, another says how good it is, beside all others."""
+"""The best encoder of a language: chosen on development tasks, and reported on a test with all others."""
 
 import os
 import shutil
@@ -21,17 +21,18 @@ from seedbed.tables.settings import Statistics
 
 
 def choose(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) -> tuple[Cell, dict[str, Any]]:
-    """The encoder that development tasks choose: of the recipe with the best mean over seeds, the best seed.
+    """The encoder with the best score on development tasks: of the recipe with the best mean over seeds, the best seed.
 
-    Where two are equal, the first in the study's order.
+    Of equals, the first in the study's order.
 
     Args:
-        blocks: the encoders, see `Block.cells`; their task is not looked at.
+        blocks: the encoders, see `Block.cells`; their task is not used.
         scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
+        dev: the development tasks.
 
     Returns:
-        The encoder, and what chose it: `tasks`, the main `score` (mean over tasks and seeds) and the number of
-        `among`.
+        The encoder, and how it was chosen: `tasks`, the mean `score` over tasks and seeds, and `among`, the number of
+            candidates.
 
     Raises:
         UserError: a score file is missing, or has no main score.
@@ -55,20 +56,23 @@ def _main(path: Path) -> float:
 
 
 def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Statistics, test: Path | None) -> dict:
-    """How good an encoder is on the task of the blocks, and which others of its backbone it is told apart from.
+    """The test score of an encoder, and its differences to the other encoders of its backbone, with significance.
 
     Args:
-        blocks: as of `choose`.
-        test: the test set of the task, whose words alone are scored too, see `protocols.lexical`; None: they are not.
+        blocks: the encoders and the test task.
+        chosen: the encoder.
+        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
+        statistics: resamples, level and seed.
+        test: the test set, for a lexical baseline, see `protocols.lexical`; None: without it.
 
     Returns:
-        `task`, `metric`, `n`, the `score` (value, low, high; in points) and `others`: name -> the same, and
-        `difference`, `low` and `high` of it, `p_adjusted` (Benjamini and Hochberg over the others) and `apart`, whether
-        that is below 1 - level. Without at least 10 items there are no intervals, and nothing is apart. `quoted`, where
-        others report scores on this test: the system's `name`, `value` and `source`.
+        `task`, `metric`, `n`, `score` (value, low, high; in points) and `others`: name -> the same, and `difference`
+        with its `low` and `high`, `p_adjusted` (Benjamini and Hochberg over the others) and `apart`, whether that is
+        below 1 - level. With fewer than 10 items there are no intervals and no tests. `quoted` has scores that others
+        report on this test: `name`, `value` and `source`.
 
     Raises:
-        UserError: as `measure`; a test set that is not the one that was scored.
+        UserError: a score file is missing or contradicts its items; or a test set that is not the scored one.
     """
     (block,) = (block for block in blocks if block.backbone == chosen.backbone)
     measured, metric = measure(scores, block, chosen.test_lang, statistics), block.column.measured
@@ -131,12 +135,17 @@ def _rounded(value: Any) -> Any:
 
 
 def take(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
-    """Put an encoder into a folder of its own, with the choice and its use in its manifest; its files are shared.
+    """Copy an encoder into another folder by hard links, and add the choice to its manifest.
 
-    A file that cannot be shared (another file system) is copied.
+    Files on another file system are copied.
+
+    Args:
+        encoder: the encoder's folder.
+        output: the folder that is written.
+        best: facts about the choice.
 
     Raises:
-        UserError: as `manifests.read`, of the encoder.
+        UserError: the encoder's manifest cannot be read, or its files were changed.
     """
     manifest = manifests.read(encoder / manifests.MANIFEST)
     training = manifest.get("training") or {}

@@ -1,4 +1,4 @@
-"""One cell of a page: a number with its interval, and the paper's below it."""
+"""Cells of Markdown tables: a number with its interval, and the paper's below it."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,18 +7,24 @@ import pandas as pd
 from seedbed.tables.published import AVERAGE
 
 NAMED = 3
-"""Languages whose counts of training rows stand one by one in a cell; of more of them, the fewest and the most."""
+"""Up to this many languages, the numbers of training rows are listed one by one; else the lowest and the highest."""
 
 
 def grid(lines: Iterable[Sequence[str]]) -> str:
-    """Rows of a Markdown table, of which the first is the heading; numbers stand to the right."""
+    """A Markdown table; the first row is the heading, and all columns but the first are right-aligned."""
     first, *rest = lines
     ruled = [first, ["---", *["---:"] * (len(first) - 1)], *rest]
     return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
 
 
 def cell(row: pd.Series, best: str | None) -> str:
-    """`**71.3** [68.2, 74.1] ▲`; fewer than ten items have no interval, so their number is told."""
+    """A number with its interval, such as `**71.3** [68.2, 74.1] ▲`; with fewer than ten items, n instead of an
+    interval.
+
+    Args:
+        row: a row of a table of scores.
+        best: the best number of its column, which is bold; None: none.
+    """
     value = f"{row['value']:z.1f}"
     value = f"**{value}**" if value == best else value
     if pd.isna(row["low"]):
@@ -28,9 +34,9 @@ def cell(row: pd.Series, best: str | None) -> str:
 
 
 def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
-    """(backbone, recipe) -> what a page or figure calls it: its backbone, and its method if there are several.
+    """(backbone, recipe) -> its name on pages and figures: its backbone, and its method if there are several.
 
-    A baseline classifier has its own name in the place of a method's, and needs it once.
+    A baseline classifier's name is used once, instead of both.
     """
     rows = table.drop_duplicates(["backbone", "recipe"])
     several = rows.loc[rows["method"] != rows["backbone"], "recipe"].nunique() > 1
@@ -43,15 +49,15 @@ def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:
 
 
 def without_lone_average(table: pd.DataFrame) -> pd.DataFrame:
-    """A table, or a part of one, without the average of a single language, which says nothing new."""
+    """A table without the average of a single language, which adds nothing."""
     languages = table.loc[table["language"] != AVERAGE, "language"]
     return table[table["language"] != AVERAGE] if languages.nunique() == 1 else table
 
 
 def trained_on(rows: pd.DataFrame) -> dict[str, str]:
-    """Recipe -> the rows that its encoders were trained on, as `64`, `hau 6, ind 36` or, of many languages, `6 to 64`.
+    """Recipe -> the number of its encoders' training rows: `64`; `hau 6, ind 36`; or, for many languages, `6 to 64`.
 
-    Recipes of which that is not known are left out.
+    Recipes without a known number are left out.
     """
     known = rows[rows["rows"].notna()].groupby("recipe", sort=False)
     return {str(recipe): _counts(each["language"].tolist(), each["rows"].tolist()) for recipe, each in known}
@@ -66,11 +72,12 @@ def _counts(languages: Sequence[str], rows: Sequence[float]) -> str:
 
 
 def languages_of(table: pd.DataFrame) -> list[str]:
-    """The languages of a table in its order, their average last."""
+    """The languages of a table in its order, the average last."""
     return sorted(table["language"].unique(), key=lambda language: language == AVERAGE)
 
 
 def paper_cell(row: pd.Series) -> str:
+    """The paper's number with its standard deviation, in italics; empty if it has none."""
     if pd.isna(row["paper"]):
         return ""
     sd = "" if pd.isna(row["paper_sd"]) else f" ± {row['paper_sd']:.1f}"

@@ -1,4 +1,4 @@
-"""What the papers claim and a table can test: their numbers, ours where a study ran it, and a verdict."""
+"""Claims of the papers that tables can test: the paper's numbers, ours from a study, and a verdict."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -19,7 +19,7 @@ from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 CANNOT = "cannot be run"
 FILE = resource("claims.yaml")
 FEW = 4
-"""Pairs of numbers that a cell of the page has at most."""
+"""Maximum number of comparisons in a cell of the page."""
 
 
 class Side(Settings):
@@ -76,7 +76,7 @@ class Claim(Settings):
 
     @property
     def spec(self) -> TableSpec:
-        """The table that tests it."""
+        """The table that tests the claim."""
         return TableSpec.load(spec_file("tables", self.table))
 
 
@@ -88,7 +88,7 @@ class Claims(Settings):
 
     @classmethod
     def load(cls) -> Self:
-        """Read and check them.
+        """Read and check the claims.
 
         Raises:
             UserError: an unknown key, table, column or row.
@@ -100,7 +100,7 @@ class Claims(Settings):
 
     @property
     def tables(self) -> set[str]:
-        """The tables that test them."""
+        """The tables that test the claims."""
         return {claim.table for own in self.papers.values() for claim in own}
 
 
@@ -113,13 +113,13 @@ class Compared(NamedTuple):
 
     @property
     def text(self) -> str:
-        """`72.3 > 70.4 (XLM-R)`."""
+        """The comparison, such as `72.3 > 70.4 (XLM-R)`."""
         sign = ">" if self.better > self.than else "=" if self.better == self.than else "<"
         return f"{self.better:.1f} {sign} {self.than:.1f}{f' ({self.what})' if self.what else ''}"
 
 
 def columns_of(spec: TableSpec) -> dict[str, Column]:
-    """Columns, and means of them, by their labels; a mean's metric is that of its first column."""
+    """Columns, and means of columns, by label; a mean has the metric of its first column."""
     found = {column.label: column for column in spec.columns}
     for mean in spec.over_columns:
         first = found[[*mean.columns, *found][0]]
@@ -128,7 +128,7 @@ def columns_of(spec: TableSpec) -> dict[str, Column]:
 
 
 def printed(claim: Claim) -> list[Compared]:
-    """The paper's numbers of both rows, of every column, backbone and language that has both."""
+    """The paper's numbers of both rows, for every column, backbone and language that has both."""
     spec = claim.spec
     published, columns = Published(spec.paper, resource("paper")), columns_of(spec)
     backbones = list(dict.fromkeys(key[1] for key in published.cells))
@@ -149,7 +149,7 @@ def printed(claim: Claim) -> list[Compared]:
 
 
 def held_by_its_paper(claim: Claim) -> str:
-    """`in 3 of 4`: in how many of its own numbers a claim holds; empty: in all."""
+    """`in 3 of 4`: in how many of the paper's own comparisons a claim holds; empty: in all."""
     found = printed(claim)
     held = sum(one.better > one.than for one in found)
     return "" if held == len(found) else f"in {held} of {len(found)}"
@@ -159,7 +159,7 @@ def held_by_its_paper(claim: Claim) -> str:
 
 
 def page(claims: Claims) -> str:
-    """All claims in Markdown, a table for each paper: as studies of this project left them."""
+    """All claims in Markdown, a table for each paper, with the results of this project's studies."""
     parts = []
     for paper, own in claims.papers.items():
         lines = [["Claim", "The paper's numbers", "Here", "Verdict"]]
@@ -202,10 +202,11 @@ def _verdict(claim: Claim) -> str:
 
 
 def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
-    """The claims that a study's tables test, on the paper's data and encoders, in Markdown; empty: none.
+    """The claims that a study's tables test on the paper's data and encoders, in Markdown; empty: none.
 
     Args:
-        tables: name -> what `tabulate.read` gives.
+        claims: the claims.
+        tables: name -> the table as `tabulate.read` returns it.
     """
     lines = [["Claim", "The paper's numbers", "Of this study", "Verdict"]]
     for own in claims.papers.values():

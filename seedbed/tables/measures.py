@@ -1,4 +1,4 @@
-"""What systems scored in one language, or what their triplets measure: items read back and resampled."""
+"""Scores of systems in one language, or overlaps of their triplets: reading items and resampling them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,27 +24,27 @@ from seedbed.tables.specs import OVERLAP, Column
 from seedbed.triplets.overlap import by_row
 
 OTHER = ""
-"""Stands for a recipe: the system of another backbone that differences are taken from."""
+"""Key, instead of a recipe, of another backbone's system that differences are taken from."""
 
 
 @dataclass(frozen=True)
 class Measure:
-    """What every system scored in one language, or on average over languages; by recipe, not yet in points."""
+    """Scores of all systems in one language, or averaged over languages, by recipe; not multiplied into points."""
 
     language: str
     task: str
     n: dict[str, int]
-    """Items."""
+    """Numbers of items."""
     by_seed: dict[str, NDArray[np.float64]]
     """Scores (n_seeds,)."""
     replicates: dict[str, NDArray[np.float64]]
-    """Bootstrap scores (resamples,), paired in items but those of overlaps; without recipes of too few items."""
+    """Bootstrap scores (resamples,), paired by items except for overlaps; without recipes of too few items."""
     items: dict[str, Items] | None
-    """What they were computed from; None: an average, both orders of a pair of languages, or too few."""
+    """Per-item scores; None for averages, two-order tests, or too few items."""
     papers_data: bool
-    """Scored on the test set that the paper scored."""
+    """Whether the test set is the paper's."""
     rows: Mapping[str, float] = field(default_factory=dict)
-    """Rows that each was last trained on, mean over seeds; without systems of which that is not known."""
+    """Training rows of each system, mean over seeds; without systems whose number is unknown."""
 
 
 @dataclass(frozen=True)
@@ -67,14 +67,17 @@ class _Score:
 def measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
     """Read the scores of all systems of a block in one language, and resample their items together.
 
-    Of a column of overlap: what their triplets measure.
+    For a column of overlap, measure their triplets.
 
     Args:
-        scores: the folder `scores` of the folder of results, in which triplets lie too.
+        scores: the folder `scores` in the folder of results, which also has the triplets.
+        block: the systems and the column.
+        language: the test language.
+        statistics: resamples and seed.
 
     Raises:
-        UserError: a file is missing or at odds with its items, or systems did not answer the same questions; a file of
-            triplets is missing, has no rows, or lacks a column.
+        UserError: a score file is missing or contradicts its items, systems were scored on different items; a file of
+            triplets is missing, empty, or lacks a column.
     """
     if block.column.protocol == OVERLAP:
         return _overlap(scores.parent, block, language, statistics)
@@ -114,7 +117,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
 
 
 def lacks(scores: Path, block: Block) -> bool:
-    """Whether no score of a block has its metric, as of a layer above the last of its backbone."""
+    """Whether no score of a block has its metric, such as a layer above the backbone's last."""
     files = (scores / cell.path for cell in block.cells())
     key = block.column.measured.key
     return block.column.protocol != OVERLAP and not any(key in _file(path).metrics for path in files)
@@ -151,10 +154,11 @@ def _dice(path: Path, sides: tuple[str, ...]) -> Items:
 
 
 def average(measures: Sequence[Measure], weights: Sequence[float] | None = None) -> Measure:
-    """The mean over languages, as the paper's Score, of the systems that all have; by seed, in seed order.
+    """The mean over languages of the systems that all languages have, by seed.
 
     Args:
-        weights: of the measures; without them all count alike.
+        measures: one for each language.
+        weights: their weights; None: equal.
     """
     common = [recipe for recipe in measures[0].by_seed if all(recipe in each.by_seed for each in measures)]
     known = [recipe for recipe in common if all(recipe in each.replicates for each in measures)]

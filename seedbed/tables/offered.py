@@ -1,4 +1,4 @@
-"""What a study offers to tables: systems, tasks, backbones and classifiers."""
+"""The systems, tasks, backbones and classifiers of a study that tables can show."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -10,71 +10,74 @@ from seedbed.settings import Settings
 
 
 class System(Settings):
-    """The encoders that one recipe offers."""
+    """The encoders of one recipe."""
 
     recipe: str
     """The recipe's name in the study."""
     language: str
-    """Language folder of its encoders; `*`: each test language has its own."""
+    """Language folder of its encoders; `*`: one for each test language."""
     seeds: Annotated[list[int], Field(min_length=1)]
-    """One encoder per seed."""
+    """One encoder for each seed."""
     heads: list[int] = []
-    """One of what is fine-tuned on them per seed."""
+    """Seeds of classification heads that are fine-tuned on the encoders."""
     on_request: bool = False
-    """Only in tables that name it."""
+    """Shown only in tables that name it."""
     languages: list[str] | None = None
-    """Only for these test languages."""
+    """Available test languages; None: all."""
     backbones: list[str] | None = None
-    """Only of these backbones."""
+    """Available backbones; None: all."""
     chosen_on: str = ""
-    """The task that chose how they were made: no column shows them on it."""
+    """The development task that chose how they were made; tables do not show them on it."""
     triplets: str = ""
-    """The file of triplets that they learn from, in the folder of results, with {lang}; empty: none, or their targets
-    are in another language."""
+    """File of their training triplets in the folder of results, with {lang}; empty: none, or triplets whose positives
+    are in another language.
+    """
     gives: list[str] = []
-    """What encoders that read translations give beyond vectors: paths, choices."""
+    """What encoders that use translations provide in addition to vectors: paths, choices."""
 
     def has(self, backbone: str, language: str) -> bool:
-        """Whether it offers an encoder of a backbone to a language; without a backbone, what they all learn from."""
+        """Whether it has an encoder of a backbone for a language; without a backbone, whether it has training data for
+        it.
+        """
         of_backbone = not backbone or self.backbones is None or backbone in self.backbones
         return of_backbone and (self.languages is None or {*languages_of(language)} <= {*self.languages})
 
     def folder(self, language: str) -> str:
-        """The language folder of what it offers to a language; of a pair, to the first."""
+        """The language folder of its encoder for a language; for a pair, of the first."""
         return languages_of(language)[0] if self.language == "*" else self.language
 
 
 class Scored(Settings):
-    """A task of the study and the languages that are scored on it."""
+    """A task of the study and its languages."""
 
     protocol: str
-    """How it is scored."""
+    """Its protocol."""
     languages: list[str]
     """ISO 639-3, in any order."""
     pairs: list[str] = []
-    """Likewise, pairs of languages."""
+    """Language pairs."""
     on_request: bool = False
-    """Only in tables that name it."""
+    """Shown only in tables that name it."""
     k: list[int] = []
-    """How many of the nearest its scores are of."""
+    """Numbers of neighbours of its scores."""
 
 
 class Offered(Settings):
     """A backbone or classifier of the study."""
 
     paper: str = ""
-    """The backbone's or classifier's name in the papers."""
+    """Its name in the papers."""
     on_request: bool = False
-    """Only in tables that name it."""
+    """Shown only in tables that name it."""
     fused: bool = False
-    """It has distances alone."""
+    """It provides distances only."""
     tasks: list[str] | None = None
-    """Only these tasks are scored on it."""
+    """Tasks that it is scored on; None: all."""
     languages: list[str] | None = None
-    """Only in these."""
+    """Its languages; None: all."""
 
     def tests(self, tests: Mapping[str, str]) -> dict[str, str]:
-        """The tests (language -> task) on which it is scored, of some."""
+        """Of some tests (language -> task), those on which it is scored."""
         return {
             code: task
             for code, task in tests.items()

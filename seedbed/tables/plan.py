@@ -1,4 +1,4 @@
-"""Which scores, or triplets, a table is made of: its spec, met with what a study offers."""
+"""Planning a table: which score files, or files of triplets, its spec needs in a study."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple, Self
@@ -12,7 +12,7 @@ from seedbed.tables.specs import OVERLAP, Column, TableSpec
 
 
 class Cell(NamedTuple):
-    """One score file."""
+    """One score file, by its encoder, task and test language."""
 
     backbone: str
     recipe: str
@@ -23,13 +23,13 @@ class Cell(NamedTuple):
 
     @classmethod
     def named(cls, encoder: str, test_lang: str) -> Self:
-        """The score, of no task yet, of an encoder that is named as `backbone/recipe/lang/seed`."""
+        """The score of an encoder named `backbone/recipe/lang/seed`, without a task yet."""
         backbone, recipe, lang, seed = encoder.split("/")
         return cls(backbone, recipe, lang, int(seed), "", test_lang)
 
     @property
     def path(self) -> str:
-        """Where it lies in the folder of scores."""
+        """Its path in the folder of scores."""
         return "/".join(map(str, self)) + ".json"
 
 
@@ -40,52 +40,52 @@ class Texts(NamedTuple):
     lang: str
     test_lang: str
     file: str
-    """Where it lies in the folder of results."""
+    """Its path in the folder of results."""
 
 
 class Other(Settings):
-    """The row of another backbone that differences are taken from: its system by the baseline."""
+    """The row of another backbone that differences are taken from: its system of the baseline recipe."""
 
     backbone: str
     """The backbone's name in the study."""
     system: System
     languages: list[str]
-    """In these it is scored on the tests of a block."""
+    """Languages in which it is scored on the tests of a block."""
 
 
 class Block(Settings):
-    """The part of a table that one backbone and one column fill; a column of overlap has no backbone."""
+    """The part of a table with one backbone and one column; a column of overlap has no backbone."""
 
     backbone: str
-    """The backbone's name in the study; empty: the block is of no backbone."""
+    """The backbone's name in the study; empty: none."""
     paper_backbone: str
     """The backbone's name in the paper; empty: the paper does not have it."""
     averaged: list[str] = []
-    """The paper's names of the backbones that are averaged; empty: one backbone's own numbers."""
+    """The paper's names of the backbones that are averaged; empty: a single backbone."""
     column: Column
     """What is measured."""
     tests: dict[str, str]
-    """Language -> the task that tests it, in print order."""
+    """Language -> its test task, in print order."""
     systems: list[System]
-    """In print order."""
+    """Systems in print order."""
     names: dict[str, str]
     """Recipe -> printed name."""
     baseline: str
     """The recipe that differences are taken from."""
     other: Other | None = None
-    """What differences of the baseline itself are taken from, and of systems without it; None: nothing."""
+    """What differences of the baseline itself, and of systems without a baseline, are taken from; None: nothing."""
     quoted: list[Quote] = []
-    """What others report on the same tests."""
+    """Scores that others report on the same tests."""
 
     def cells(self) -> Iterator[Cell]:
-        """Every score that it shows: none of a column of overlap."""
+        """Iterate over its score files; none for a column of overlap."""
         for language, task in self.tests.items() if self.column.protocol != OVERLAP else ():
             for system in (one for one in self.systems if one.has(self.backbone, language)):
                 for seed in system.heads if self.column.tunes else system.seeds:
                     yield Cell(self.backbone, system.recipe, system.folder(language), seed, task, language)
 
     def compared(self, language: str) -> list[Cell]:
-        """The scores of another backbone that differences in a language are taken from."""
+        """The score files of another backbone that differences in a language are taken from."""
         if not self.other or language not in self.other.languages:
             return []
         name, system, task = self.other.backbone, self.other.system, self.tests[language]
@@ -93,7 +93,7 @@ class Block(Settings):
         return [Cell(name, system.recipe, system.folder(language), seed, task, language) for seed in seeds]
 
     def texts(self) -> Iterator[Texts]:
-        """Every file of triplets that a column of overlap is measured on."""
+        """Iterate over the files of triplets of a column of overlap."""
         for language in self.tests if self.column.protocol == OVERLAP else ():
             for system in self.systems:
                 if system.has(self.backbone, language):
@@ -109,15 +109,19 @@ def plan(
     baseline: str,
     reserved: Collection[str] = (),
 ) -> list[Block]:
-    """The blocks of a table: for each backbone and column of the spec, the recipes and languages that the study has.
+    """Plan a table: one block for each backbone and column of its spec, with the recipes and languages that the study
+    has.
 
     Args:
-        baseline: the study's; the spec's own goes before it.
-        reserved: languages that only a table shows which names them.
+        spec: the table's spec.
+        systems: the study's recipes.
+        backbones: name -> the study's backbones.
+        tasks: name -> the study's tasks.
+        baseline: the study's baseline recipe; the spec's own has priority.
+        reserved: languages that are shown only in tables that name them.
 
     Raises:
-        UserError: the spec names a recipe or task that is neither the study's nor known; the study has none of its
-            recipes, backbones or tasks.
+        UserError: the spec names an unknown recipe or task; or the study has none of its recipes, backbones or tasks.
     """
     own = {system.recipe: system for system in systems}
     names = _names(spec, own)
@@ -148,10 +152,12 @@ def plan(
 
 
 def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Block]:
-    """The blocks of a table, each with the same column of another backbone: differences are taken from its baseline.
+    """Add to each block the same column of another backbone, whose baseline differences are taken from.
 
     Args:
-        backbone: the study's, which a table may lack; the spec's own goes before it.
+        spec: the table's spec.
+        blocks: the table's blocks.
+        backbone: the study's backbone for comparisons, which a table may lack; the spec's own has priority.
 
     Raises:
         UserError: the spec names a backbone that the table does not show, and is not partial.
@@ -185,10 +191,18 @@ def of_labellers(
     baseline: str,
     reserved: Collection[str] = (),
 ) -> list[Block]:
-    """The blocks of classifiers that a table of encoders shows too, in the columns that they answer; see `plan`.
+    """The blocks of classifiers that a table of encoders shows too, in columns with labels; see `plan`.
 
-    A column has only those that are scored in all its languages: averages over fewer would not compare. `systems` are
-    the variants of classifiers, each with those that have it.
+    A column has only classifiers that are scored in all its languages, because averages over fewer could not be
+    compared.
+
+    Args:
+        spec: the table's spec.
+        systems: the variants of classifiers, each with the classifiers that have it.
+        classifiers: name -> the study's classifiers.
+        tasks: name -> the study's tasks.
+        baseline: the study's baseline recipe; the spec's own has priority.
+        reserved: languages that are shown only in tables that name them.
     """
     return [
         Block(

@@ -1,4 +1,4 @@
-"""A paper's own numbers, to be printed next to ours."""
+"""The papers' own numbers, which are printed next to ours."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -13,11 +13,11 @@ from seedbed.settings import suggest
 from seedbed.tables.specs import Column, Paper
 
 AVERAGE = "avg"
-"""The language of averages over languages, in the papers' CSVs and in ours."""
+"""The language code of averages over languages, in the papers' CSVs and in ours."""
 KEY = ("slug", "backbone", "language", "task", "metric")
-"""The columns that say what a number is of."""
+"""Columns that identify a number."""
 NAME = "|"
-"""Joins them to one name."""
+"""Joins these columns to one name."""
 
 
 @dataclass(frozen=True)
@@ -25,22 +25,26 @@ class Printed:
     """A number as the paper prints it, in points."""
 
     system: str
-    """The row's name."""
+    """The row's name in the paper."""
     value: float
     sd: float
-    """Over its seeds; NaN: not printed."""
+    """Standard deviation over seeds; NaN: not printed."""
     note: str
 
 
 class Published:
-    """The numbers of one CSV: system, slug, backbone, language, task, metric, value, std, note."""
+    """The numbers of one CSV with the columns system, slug, backbone, language, task, metric, value, std, note.
+
+    Args:
+        paper: the CSV and how to look numbers up in it; None: no numbers.
+        folder: the folder of CSVs.
+
+    Raises:
+        UserError: no such file, a missing column or slug, or a repeated number.
+    """
 
     def __init__(self, paper: Paper | None, folder: Path) -> None:
-        """Read the paper's CSV; without a paper there is no number.
-
-        Raises:
-            UserError: no such file, or it lacks a column, a recipe's slug, or has a cell twice.
-        """
+        """Read the paper's CSV."""
         self.paper = paper
         self.cells: dict[tuple[str, ...], Printed] = {}
         for row in _records(folder / paper.csv) if paper else []:
@@ -56,11 +60,11 @@ class Published:
             raise UserError(f"{folder / paper.csv}: no slug {lost[0]!r}; {suggest(lost[0], sorted(slugs))}")
 
     def cell(self, column: Column, recipe: str, backbone: str, language: str) -> Printed | None:
-        """The number of a recipe, backbone (by the paper's name), language, task and metric, if the paper has it."""
+        """The number of a recipe, backbone (by the paper's name), language and column; None if the paper has none."""
         return self.cells.get(self.key(column, recipe, backbone, language)) if self.paper else None
 
     def key(self, column: Column, recipe: str, backbone: str, language: str) -> tuple[str, ...]:
-        """Where the paper would have a number, by KEY."""
+        """The KEY of a number, whether the paper has it or not."""
         slug, named = self.paper.slugs.get(recipe, recipe), self.paper.backbones
         backbone = backbone if named is None else named.get(recipe, "")
         printed = ["-".join(reversed(languages_of(language))), language]  # papers name a pair in any order
@@ -70,12 +74,17 @@ class Published:
     def average(
         self, column: Column, recipe: str, backbone: str, languages: Iterable[str], over: Sequence[str] = ()
     ) -> Printed | None:
-        """The printed average if it is over these cells, else the mean of their numbers, if all are there.
+        """The paper's average if it is over exactly these cells; else the mean of its numbers if it has all of them;
+        else None.
 
-        Where the paper prints nothing but averages, that one, over whatever cells.
+        If the paper prints averages only, its average over whatever cells.
 
         Args:
-            over: of an average over backbones (`backbone` is then AVERAGE): which, by the paper's names.
+            column: the column.
+            recipe: the recipe.
+            backbone: the paper's name of the backbone; AVERAGE for an average over backbones.
+            languages: the languages of the average.
+            over: for an average over backbones, their names in the paper.
         """
         if not self.paper:
             return None

@@ -1,4 +1,4 @@
-"""Scores that others report, as tables and the answer show them next to ours."""
+"""Scores that others report, which tables and the answer show next to ours."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -9,26 +9,26 @@ from seedbed.io import UserError, read_json
 from seedbed.settings import Settings, explain
 
 NO_INTERVAL = "no interval"
-"""What is said next to each: others report a number alone, so nothing can be tested."""
+"""Remark next to each: only the number is reported, so that nothing can be tested."""
 
 
 class Quote(Settings):
-    """What somebody else reports of a system in one language."""
+    """A score that others report of a system in one language."""
 
     system: str
     language: str
     value: float
-    """As tables print it."""
+    """The score as tables print it."""
     source: str
 
     @property
     def name(self) -> str:
-        """How a row of it begins."""
+        """The label of its row."""
         return f"{self.system}, quoted"
 
 
 def by_system(quotes: Iterable[Quote]) -> dict[str, list[Quote]]:
-    """Name of a row -> its quotes, in their order."""
+    """Label of a row -> its quotes, in their order."""
     found: dict[str, list[Quote]] = {}
     for quote in quotes:
         found.setdefault(quote.name, []).append(quote)
@@ -53,16 +53,18 @@ class _Result(BaseModel):
 
 
 def of_mteb(file: Path, task: str, split: str, metric: str, languages: Mapping[str, str]) -> dict[str, float]:
-    """What a result file of mteb says of each language, as a fraction; those that it lacks are left out.
+    """Scores by language, as fractions, from a result file of mteb; languages without a score are left out.
 
     Args:
-        task: mteb's name of it; empty: any.
-        metric: mteb's name.
+        file: mteb's JSON file.
+        task: mteb's name of the task; empty: any.
+        split: the split.
+        metric: mteb's name of the metric.
         languages: language -> mteb's name of it, like `hau-Latn`.
 
     Raises:
-        UserError: no result file; one of another task, or without the split, the metric or any of the languages; a
-            language has several subsets.
+        UserError: not a result file; another task; no such split, metric or language; or a language with several
+            subsets.
     """
     result = _read(file)
     if task and result.task_name != task:
@@ -87,7 +89,7 @@ def of_mteb(file: Path, task: str, split: str, metric: str, languages: Mapping[s
 
 
 def source_of(file: Path) -> str:
-    """Which result file of mteb a number is from, in the words of a table."""
+    """The source of a number from a result file of mteb, in words."""
     result = _read(file)
     model, revision = (part[:60] for part in [*file.parts[-3:-1], "", ""][:2])
     version = f"mteb {result.mteb_version}, " if result.mteb_version else ""

@@ -1,4 +1,4 @@
-"""Settings of the tables room."""
+"""Settings of statistics, cost forecasts, the best encoder, and quoted scores."""
 
 from collections.abc import Container
 from typing import Literal, Self
@@ -9,7 +9,7 @@ from seedbed.names import Name
 from seedbed.settings import Once, Place, Seed, Settings, named
 
 Said = named(r"[^|<>`\n]+", "one line of text without | < > and `")
-"""What a table prints of a person's own words."""
+"""A user's own words that a table prints."""
 
 
 class Statistics(Settings):
@@ -69,7 +69,7 @@ class Best(Settings):
         return self
 
     def choosing(self, tested: Container[str]) -> list[str]:
-        """The tasks whose mean chooses in a language that these tasks test; none: no task does."""
+        """The tasks whose mean score chooses in a language with these tests; empty: none does."""
         return [self.dev, *(task for task in self.mean_with if task in tested)] if self.dev in tested else []
 
 

@@ -1,4 +1,4 @@
-"""Specs of tables: the YAML files behind `seedbed.resources.specs`, checked."""
+"""Specs of tables: validated contents of the YAML files of `seedbed.resources.specs`."""
 
 from collections.abc import Collection, Iterable
 from pathlib import Path
@@ -14,30 +14,30 @@ from seedbed.names import languages_of
 from seedbed.settings import OnceEach, Settings, explain, suggest
 
 OVERLAP = "overlap"
-"""The protocol of columns that are measured on what encoders learn from: Dice within triplets, no scores."""
+"""The protocol of columns that are measured on training triplets: Dice coefficients, without scores."""
 OVERLAPS = {
     "anchor-positive": Metric("", ("positive",)),
     "anchor-negative": Metric("", ("negative",)),
     "positive minus negative": Metric("", ("positive", "negative")),
 }
-"""Metrics of protocol overlap: which columns of triplets are compared with the anchor."""
+"""Metrics of the protocol overlap: which columns of triplets are compared with the anchor."""
 
 
 def metric_named(name: str) -> Metric:
-    """A metric, of whatever protocol, by the name that the CSV of a table has."""
+    """A metric of any protocol, by its name in the CSV of a table."""
     found = (protocols.metric(protocol, name) for protocol in protocols.names())
     return OVERLAPS.get(name) or next(filter(None, found))
 
 
 class Spec(Settings):
-    """Settings that a person writes as a YAML file."""
+    """Base class of settings that are written as a YAML file."""
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read and check a spec.
+        """Read and validate a spec.
 
         Raises:
-            UserError: as `yamls.read`; an unknown key, protocol or metric, or a value of the wrong type.
+            UserError: the file cannot be read; an unknown key, protocol or metric; or a value of the wrong type.
         """
         content = yamls.read(path)
         model = cls.of(content)
@@ -48,7 +48,7 @@ class Spec(Settings):
 
     @classmethod
     def of(cls, content: Any) -> type[Self]:
-        """The class that a file's content is of, where there are several."""
+        """The class for a file's content, if there are several."""
         return cls
 
 
@@ -96,7 +96,7 @@ class Column(Settings):
 
     @property
     def measured(self) -> Metric | None:
-        """The metric, as its protocol declares it; None: it has no such."""
+        """The metric, as its protocol declares it; None: no such metric."""
         return OVERLAPS.get(self.metric) if self.protocol == OVERLAP else protocols.metric(self.protocol, self.metric)
 
     @property
@@ -105,17 +105,17 @@ class Column(Settings):
         return self.protocol != OVERLAP and protocols.declared(self.protocol).tunes
 
     def serves(self, gives: Collection[str]) -> bool:
-        """Whether encoders can stand in it that give these beyond vectors, see `Protocol.serves`."""
+        """Whether it can show encoders that provide `gives` in addition to vectors, see `Protocol.serves`."""
         return self.protocol == OVERLAP or protocols.declared(self.protocol).serves(gives)
 
     @property
     def labelled(self) -> bool:
-        """Whether classifiers can stand in it."""
+        """Whether it can show classifiers."""
         return self.protocol != OVERLAP and "labels" in protocols.declared(self.protocol).asks
 
     @property
     def answered_by(self) -> str:
-        """Nothing: encoders, or triplets; else the protocol, which classifiers alone answer."""
+        """Empty for columns of encoders or triplets; else the protocol, which only classifiers answer."""
         of_encoders = self.protocol == OVERLAP or protocols.declared(self.protocol).of_encoders
         return "" if of_encoders else self.protocol
 
@@ -233,25 +233,29 @@ class TableSpec(Spec):
 
     @property
     def printed(self) -> set[tuple[str, str]]:
-        """Task and metric of columns and means by the paper's names; a mean's metric is that of its first column."""
+        """The paper's names of task and metric of all columns and means; a mean has the metric of its first column."""
         metrics = {column.label: column.metric for column in self.columns}
         for mean in self.over_columns:
             metrics[mean.label] = metrics[[*mean.columns, *metrics][0]]
         return {(each.paper_task, metrics[each.label]) for each in (*self.columns, *self.over_columns)}
 
     def classifier_name(self, kind: str, name: str) -> str:
-        """How a row of a classifier of a kind is called."""
+        """The label of a classifier's row."""
         return self.classifiers[kind] if isinstance(self.classifiers, dict) else name
 
     @property
     def of_classifiers(self) -> bool:
-        """Whether it shows classifiers, not encoders."""
+        """Whether it shows classifiers instead of encoders."""
         return all(column.answered_by for column in self.columns)
 
     def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
-        """Languages in print order; one that the spec lacks comes last, or not at all if it is reserved.
+        """Languages in print order; those that the spec does not list come last, unless they are reserved.
 
-        A pair is named by its own name, or by those of both its languages, and then comes after what has its own.
+        A pair is listed by its own name, or by both its languages; then it comes after pairs with their own name.
+
+        Args:
+            languages: the languages and pairs.
+            reserved: languages that are shown only if the spec lists them.
         """
         closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}
         others = [

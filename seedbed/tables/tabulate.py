@@ -1,4 +1,6 @@
-"""A table of scores, tidy: every number with its interval, its difference to the baseline, and the paper's number."""
+"""A table of scores in tidy form: every number with its interval, its difference to the baseline, and the paper's
+number.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -28,9 +30,9 @@ DECIMALS = {
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
     **dict.fromkeys(("n", "rows", "seeds"), 0),
 }
-"""Decimals of the numeric columns; rounded once, so that CSV, Markdown and figure print the same."""
+"""Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree."""
 OTHER_DATA = "other data than the paper's"
-"""Note on a number of the paper that was not measured on our test set."""
+"""Note on a number of the paper that was measured on another test set than ours."""
 REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
 
 
@@ -41,23 +43,23 @@ def tabulate(
     spec: TableSpec,
     published: Published,
 ) -> pd.DataFrame:
-    """Gather the scores of a table, and the overlaps of triplets, into one tidy frame.
+    """Collect the scores of a table, and the overlaps of triplets, into one tidy frame.
 
     Args:
-        blocks: what the table shows, see `plan`.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json, in the folder of
-            results; overlaps need no score.
-        spec: says which averages over backbones and means of columns are added, as backbones and columns of their own.
+        blocks: the table's blocks, see `plan`.
+        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json in the folder of
+            results.
+        statistics: resamples, level and seed.
+        spec: says which averages over backbones and means of columns are added, as further backbones and columns.
         published: the paper's numbers.
 
     Returns:
-        COLUMNS. Scores and differences in points, probabilities as they are; `rows` are those that an encoder was last
-        trained on; NaN where there is none: the interval of fewer than 10 items, the deviation of one seed, a number
-        that the paper does not have.
+        A frame with COLUMNS. Scores and differences are in points; `rows` are training rows. NaN: intervals of fewer
+        than 10 items, the deviation of one seed, numbers that the paper does not have.
 
     Raises:
-        UserError: a score file is missing or does not agree with its items; systems were not scored on the same items;
-            a file of triplets is missing or empty.
+        UserError: a score file is missing or contradicts its items; systems were scored on different items; a file of
+            triplets is missing or empty.
     """
     rows = [
         row | _printed(published, row, measured, block)
@@ -188,7 +190,7 @@ def _printed(published: Published, row: Mapping[str, Any], measured: Measure, bl
 
 
 def verdict(row: Mapping[str, Any], paper: float) -> str:
-    """Whether our interval over seeds and items holds the paper's number; nothing without an interval."""
+    """Whether our interval over seeds and items contains the paper's number; empty without an interval."""
     if "low" not in row:
         return ""
     return REPRODUCED if row["low"] <= paper <= row["high"] else NOT_REPRODUCED
@@ -198,7 +200,7 @@ def verdict(row: Mapping[str, Any], paper: float) -> str:
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV with a fixed number of decimals; NaN is an empty cell."""
+    """Write a table as CSV with fixed decimals; NaN is an empty cell."""
     text = table.copy().astype(object)
     for name, decimals in DECIMALS.items():
         text[name] = ["" if pd.isna(value) else f"{value:z.{decimals}f}" for value in table[name]]
@@ -207,7 +209,11 @@ def write(table: pd.DataFrame, path: Path) -> None:
 
 
 def read(path: Path) -> pd.DataFrame:
-    """Read what `write` wrote; UserError: no such file, or another kind of CSV."""
+    """Read a table of `write`.
+
+    Raises:
+        UserError: no such file, or another kind of CSV.
+    """
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table made by tabulate")
     try:

@@ -1,1 +1,1 @@
-"""Room: synthetic triplets: shards, joining, audit."""
+"""Synthetic triplets: generating them in shards, joining the shards, and auditing them."""

@@ -1,4 +1,4 @@
-"""Which triplets may train an encoder, and why the others may not."""
+"""Audit of triplets: which may be used for training, and why others are rejected."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ TARGETS = ("positive", "negative")
 
 @dataclass(frozen=True)
 class Expected:
-    """What a text should be written in."""
+    """The language and script that a generated text should be in."""
 
     in_pivot: bool
-    """In the pivot language rather than in the anchor's."""
+    """Whether in the pivot language instead of the anchor's."""
     script: str
-    """ISO 15924."""
+    """ISO 15924 code."""
 
 
 def audit(
@@ -41,18 +41,19 @@ def audit(
     rules: Audit,
     vocabulary: WordCheck | None = None,
 ) -> tuple[Blocks, Blocks, dict[str, Any]]:
-    """Split triplets into those that pass and those that do not.
+    """Split triplets into those that pass all checks and those that do not.
 
     Args:
-        triplets: begins to read `id`, `anchor`, `positive`, `negative`, and maybe `positive_finished`,
+        triplets: iterates over `id`, `anchor`, `positive`, `negative`, and maybe `positive_finished` and
             `negative_finished`; it is called three times.
-        target: what positives and negatives should be written in.
-        identify: tells the anchors' language from the pivot; None: not checked.
+        target: the language and script of positives and negatives.
+        identify: distinguishes the anchors' language from the pivot language; None: not checked.
         seen: sentences of the evaluation sets.
-        vocabulary: finds words of the other language and unlikely ones in positives and negatives; None: not checked.
+        rules: settings of the checks.
+        vocabulary: finds foreign and unlikely words in positives and negatives; None: not checked.
 
     Returns:
-        The rows that pass, the others with a `reason`, and the counts and lexical overlaps.
+        The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
 
     Raises:
         UserError: too few rows pass.
@@ -75,7 +76,20 @@ def audit(
 def parted(
     triplets: Callable[[], Blocks], reasons: np.ndarray, shared: dict[str, list[np.ndarray]], rules: Audit
 ) -> tuple[Blocks, Blocks, dict[str, Any]]:
-    """What `audit` gives, of the reasons (rows,) and of the lexical overlaps of the rows that pass, by side."""
+    """Split triplets by the reasons against them.
+
+    Args:
+        triplets: iterates over the triplets; it is called twice.
+        reasons: (rows,), "" for rows that pass.
+        shared: lexical overlaps of the rows that pass, by column.
+        rules: their max_lost and min_rows are used.
+
+    Returns:
+        The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
+
+    Raises:
+        UserError: too few rows pass.
+    """
     dropped = Counter(reasons[reasons != ""])
     kept = len(reasons) - dropped.total()
     if kept < rules.min_rows or dropped.total() > rules.max_lost * len(reasons):
@@ -140,12 +154,12 @@ def _rejected(triplets: Blocks, reasons: np.ndarray) -> Blocks:
 
 
 def repetition(text: str) -> float:
-    """Share of the commonest word in a text of six words or more, else 0."""
+    """Share of the most frequent word in a text of six words or more, else 0."""
     parts = words(text)
     return max(Counter(parts).values()) / len(parts) if len(parts) >= 6 else 0.0
 
 
 def length_ratio(a: pd.Series, b: pd.Series) -> pd.Series:
-    """Characters of the longer text over those of the shorter, row by row."""
+    """Characters of the longer text divided by those of the shorter, row by row."""
     lengths = pd.concat([a.str.len(), b.str.len()], axis=1).clip(lower=1)
     return lengths.max(axis=1) / lengths.min(axis=1)

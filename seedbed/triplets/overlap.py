@@ -1,4 +1,4 @@
-"""Lexical overlap within triplets, synthetic or gold (paper 000, figure 5)."""
+"""Lexical overlap within triplets, generated or gold (paper 000, figure 5)."""
 
 from __future__ import annotations
 
@@ -10,30 +10,34 @@ from seedbed.corpora.shape.clean import terms
 
 RESAMPLES = 1000
 DRAWS = 10_000_000
-"""Values that are drawn at a time."""
+"""Values that are sampled at a time."""
 
 
 def dice(a: str, b: str) -> float:
-    """Lexical overlap of two sentences: Dice coefficient of their sets of words, case-folded (paper 000, figure 5).
+    """Lexical overlap of two sentences: Dice coefficient of their sets of case-folded words (paper 000, figure 5).
 
-    In scripts that write no blanks, of their sets of pairs of adjacent characters.
+    In scripts without blanks, of their sets of pairs of adjacent characters.
+
+    Example:
+        >>> dice("The rain came", "the RAIN fell")
+        0.6666666666666666
     """
     first, second = terms(a), terms(b)
     return 2 * len(first & second) / (len(first) + len(second)) if first or second else 0.0
 
 
 def by_row(triplets: pd.DataFrame, side: str) -> NDArray[np.float64]:
-    """Dice (n,) of every row's anchor and its `positive` or `negative`."""
+    """Dice coefficient (n,) of each row's anchor and its text in the column `side`, "positive" or "negative"."""
     pairs = zip(triplets["anchor"], triplets[side], strict=True)
     return np.array([dice(anchor, target) for anchor, target in pairs], dtype=np.float64)
 
 
 def summary(values: ArrayLike) -> dict[str, float | None]:
-    """What a report says of the overlap (n,) of rows, one or more.
+    """Statistics of the overlaps (n,) of one or more rows, for a report.
 
     Returns:
-        `n`, `mean`, `low` and `high` (95 % percentile bootstrap interval of the mean over rows, the same on every call;
-        None for a single row), and the quartiles `q25`, `q50`, `q75`.
+        `n`, `mean`, `low` and `high` (95 % percentile bootstrap interval of the mean, the same at each call; None for a
+        single row), and the quartiles `q25`, `q50`, `q75`.
     """
     from scipy.stats import bootstrap  # half a second, which a plan has no need of
 

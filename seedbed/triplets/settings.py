@@ -1,4 +1,4 @@
-"""Settings of the triplets room: what a triplet must be to train an encoder."""
+"""Settings of the audit of triplets."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ class Audit(Settings):
 
     @property
     def reads_pivot(self) -> bool:
-        """Whether a check compares with sentences of the pivot language."""
+        """Whether a check needs sentences of the pivot language."""
         return self.language_id or self.reads_words
 
     @property
     def reads_words(self) -> bool:
-        """Whether a check looks at single words."""
+        """Whether a check judges single words."""
         return self.foreign_words > 0 or self.unlikely_words > 0

@@ -1,4 +1,4 @@
-"""Shards of a language's triplets on disk, each with its digest."""
+"""Files of shards of a language's triplets, each with its digest."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ COLUMNS = [
 
 
 def write_shard(table: pd.DataFrame, path: Path) -> None:
-    """Write a shard as a TSV, with `COLUMNS` first, and its rows and sha256 as a JSON of the same name."""
+    """Write a shard as a TSV with `COLUMNS` first, and its number of rows and sha256 as a JSON file of the same name."""
     write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], path)
     write_json({"rows": len(table), "sha256": sha256(path)}, path.with_suffix(".json"))
 
 
 def read_shard(path: Path) -> pd.DataFrame:
-    """Read a shard that `write_shard` wrote; a UserError if a disk or a hand changed it since."""
+    """Read a shard of `write_shard`.
+
+    Raises:
+        UserError: the file was changed since it was written.
+    """
     if sha256(path) != read_json(path.with_suffix(".json"))["sha256"]:
         raise UserError(f"{path}: not as it was written (another sha256); remove it and run again: it is made anew")
     return read_table(path, COLUMNS)

@@ -1,7 +1,7 @@
 """Code switching within a text: words of another script, of another language, or of none (paper 000, figure 4).
 
-`script_share` and the language identifier judge whole texts, so one foreign word passes both. Here words are judged, by
-the study's own two corpora.
+`script_share` and language identification judge whole texts, so that one foreign word passes both. Here words are
+judged, by statistics of the study's own two corpora.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from seedbed.corpora.shape.clean import characters_of, words
 from seedbed.io import UserError
 
 ORDER = 5
-"""Characters of the longest n-gram that spelling is judged by."""
+"""Characters of the longest n-gram of spelling."""
 SAMPLE = 20_000
-"""Sentences whose words teach spelling."""
+"""Sentences whose words spelling is fitted on."""
 HELD_OUT = 2000
-"""Sentences, at most, that thresholds are calibrated on; a fifth of a small corpus."""
+"""Maximum number of sentences that thresholds are calibrated on; a fifth of a small corpus."""
 START, END = "\x02", "\x03"
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
@@ -40,24 +40,28 @@ def _runs(script: str) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
 def other_script(text: str, script: str) -> bool:
     """Whether a word, or two letters in a row, is in a script that is neither `script` (ISO 15924) nor Latin.
 
-    Single letters (a variable, a unit), digits, punctuation and emoji do not count; Korean may hold Han, and Japanese
-    its three scripts. Latin in another script's text is `latin_share`'s matter: names and brands are written so.
+    Single letters (a variable, a unit), digits, punctuation and emoji do not count; Korean may contain Han, and
+    Japanese its three scripts. For Latin words, which are common as names and brands, see `latin_share`.
     """
     return _runs(script)[0].search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def latin_share(text: str, script: str) -> float:
-    """Latin words as a share of the words of a text in another script; 0 where the script is Latin."""
+    """Latin words as a share of the words of a text in another script; 0 if the script is Latin."""
     if script == "Latn" or not (found := len(_runs(script)[1].findall(unicodedata.normalize("NFKC", text)))):
         return 0.0
     return min(1.0, found / max(1, len(words(text))))
 
 
 class Spelling:
-    """Character n-grams of a language's words, interpolated by Witten and Bell's (1991) rule."""
+    """A character n-gram model of a language's words, interpolated by Witten and Bell's (1991) rule.
+
+    Args:
+        vocabulary: distinct words; rare ones say most about unseen words.
+    """
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
-        """Fit on distinct words: rare ones say most about the next unknown one."""
+        """Fit on distinct words."""
         self.grams: Counter[str] = Counter()
         for word in vocabulary:
             marked = f"{START}{word}{END}"
@@ -73,7 +77,7 @@ class Spelling:
             self.kinds[gram[:-1]] += 1
 
     def log_probability(self, word: str) -> float:
-        """Natural logarithm of the probability of a word, its end included."""
+        """Natural logarithm of the probability of a word, including its end."""
         marked = f"{START}{word}{END}"
         return sum(math.log(self._next(marked, place)) for place in range(1, len(marked)))
 
@@ -89,7 +93,7 @@ class Spelling:
 
 
 class Lexicon:
-    """The words of a corpus: how often each occurs, and how likely any other would be."""
+    """A unigram model of a corpus's words, smoothed by their spelling."""
 
     def __init__(self, sentences: Sequence[str]) -> None:
         self.counts = Counter(word.casefold() for sentence in sentences for word in _common(sentence))
@@ -104,20 +108,28 @@ class Lexicon:
 
 
 class WordCheck:
-    """Checks texts for words of the other language, and for words that their own language would not spell.
+    """Checks texts for words of another language, and for words that are unlikely in their own.
 
     Thresholds are quantiles over held-out sentences of the language itself: `others` and `unlikely` are the shares of
-    its own sentences that each check may drop; 0: it drops none. Not judged are capitalised words (names; a sentence's
-    first word is the price), words that the anchor has too, and words with a digit or in another script.
+    its own sentences that each check may reject; 0: it rejects none. Words that are not judged: capitalised ones
+    (names, and so the first word of a sentence), those that the anchor has too, and those with a digit or in another
+    script.
+
+    Args:
+        own: sentences in the language of the texts, ten or more.
+        other: sentences in the language that they might fall into.
+        script: ISO 15924 code of the language.
+        others: see above.
+        unlikely: see above.
+
+    Raises:
+        UserError: too few sentences.
     """
 
     def __init__(
         self, own: Sequence[str], other: Sequence[str], script: str, *, others: float, unlikely: float
     ) -> None:
-        """Fit on sentences of the language that texts should be in, and of the one that they might fall into.
-
-        A UserError says that there are fewer than ten in the language, or none in the other.
-        """
+        """Fit both lexicons and the thresholds."""
         if len(own) < 10 or not len(other):
             raise UserError(
                 "word check: fewer than ten sentences in the language or none in the other; give more text"
@@ -137,10 +149,10 @@ class WordCheck:
         self.own, self._scores = Lexicon(own), {}
 
     def scores(self, text: str, anchor: str = "") -> tuple[float, float]:
-        """The highest score of a word as one of the other language, and as one of none; -inf if no word is judged.
+        """The highest score of a word as one of the other language, and as an unlikely one; -inf if no word is judged.
 
-        The first is the logarithm of how much likelier the other language makes it, the second its surprise in
-        natural units for each character where neither corpus has it.
+        The first is the log ratio of its probabilities in the other and in the own language; the second is its negative
+        log-probability for each character, if neither corpus has it.
         """
         known = {word.casefold() for word in _tokens(anchor)}
         judged = [self._score(word) for word in self._judged(text) if word not in known]
@@ -148,7 +160,7 @@ class WordCheck:
         return max(as_other), max(as_none)
 
     def foreign(self, text: str, anchor: str = "") -> tuple[bool, bool]:
-        """Whether the text holds a word of the other language, and whether it holds one that is unlikely in its own."""
+        """Whether the text has a word of the other language, and whether it has an unlikely word."""
         as_other, as_none = self.scores(text, anchor)
         return as_other > self.limits[0], as_none > self.limits[1]
 

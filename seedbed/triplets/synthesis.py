@@ -1,4 +1,4 @@
-"""From anchors to triplets: positives and negatives from one loaded model, by a job that may be killed at any time."""
+"""From anchors to triplets: generating a shard of positives and negatives, in a job that can be killed and resumed."""
 
 from __future__ import annotations
 
@@ -13,21 +13,42 @@ from seedbed.triplets.shards import write_shard
 
 
 def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
-    """The anchors of one job, `number` counting from 0: consecutive rows, as even as can be, none left out."""
+    """The anchors of one job: consecutive rows, in shards of equal size up to one row.
+
+    Args:
+        anchors: all anchors.
+        number: the shard, from 0.
+        shards: the number of shards.
+    """
     first, last = (len(anchors) * bound // shards for bound in (number, number + 1))
     return anchors.iloc[first:last]
 
 
 def synthesise(*asked: Any, name: str, method: str, output: Path, **options: Any) -> None:
-    """Write a positive and a negative for each anchor as a shard; the other arguments are those of `complete`.
+    """Generate a positive and a negative for each anchor, and write them as a shard.
 
-    The generator's name in the study and `method` are columns too. The journal is removed when the table is written.
+    The generator's name and `method` are columns too. The journal is removed when the shard is written.
+
+    Args:
+        *asked: arguments of `complete`.
+        name: the generator's name in the study.
+        method: the method's name.
+        output: the shard's path.
+        **options: keyword arguments of `complete`.
     """
     _kept(*complete(*asked, **options), name, method, output)
 
 
 def translated(*asked: Any, name: str, method: str, output: Path, **options: Any) -> None:
-    """Translate rows as a shard; as `synthesise`, the other arguments are those of `translate`."""
+    """Translate rows, and write them as a shard.
+
+    Args:
+        *asked: arguments of `translate`.
+        name: the generator's name in the study.
+        method: the method's name.
+        output: the shard's path.
+        **options: keyword arguments of `translate`.
+    """
     _kept(*translate(*asked, **options), name, method, output)
 
 

@@ -1,4 +1,4 @@
-"""Which rows of a translated corpus may train an encoder; those that go leave the ids of the others as they are."""
+"""Audit of a translated corpus: which rows may be used for training; ids do not change."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ def audit_translations(
     seen: EvaluationTexts,
     rules: Audit,
 ) -> tuple[Blocks, Blocks, dict[str, Any]]:
-    """Split translated rows into those that pass and those that do not.
+    """Split translated rows into those that pass all checks and those that do not.
 
-    A negative that the source lacks is no fault.
+    An empty negative is allowed if the source has none.
 
     Args:
-        translated: begins to read `id`, `anchor`, `positive`, `negative`, and maybe `anchor_finished`,
+        translated: iterates over `id`, `anchor`, `positive`, `negative`, and maybe `anchor_finished`,
             `positive_finished`, `negative_finished`; it is called three times.
-        source: `id` and the same columns in the language that was translated.
-        script: ISO 15924 of the translations.
-        identify: tells the translations' language from the source's; None: not checked.
+        source: `id` and the same columns in the source language.
+        script: ISO 15924 code of the translations.
+        identify: distinguishes the translations' language from the source's; None: not checked.
         seen: sentences of the evaluation sets.
-        rules: `finished`, `language_id`, `script_share`, `other_script`, `latin_words`, `length_ratio` (of text and
-            source), `max_repetition`, `max_lost` and `min_rows` count here.
+        rules: `finished`, `language_id`, `script_share`, `other_script`, `latin_words`, `length_ratio` (of translation
+            and source), `max_repetition`, `max_lost` and `min_rows` are used.
 
     Returns:
-        As `audit.audit`.
+        The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
 
     Raises:
         UserError: too few rows pass.

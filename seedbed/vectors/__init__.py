@@ -1,1 +1,1 @@
-"""The ground floor: exact neighbours, and the store of embeddings. It knows nothing of the rooms above."""
+"""Vectors: exact nearest-neighbour search and the cache of embeddings. Imports no other package of Seedbed."""

@@ -1,4 +1,4 @@
-"""Matrices of vectors, checked."""
+"""Checking matrices of vectors."""
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -7,10 +7,14 @@ from seedbed.io import UserError
 
 
 def unit_vectors(x: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Rows of `x` (n, d) at length one, in float64.
+    """Rows of `x` (n, d) scaled to unit length, in float64.
+
+    Args:
+        x: the vectors.
+        name: its name in messages.
 
     Raises:
-        UserError: as `as_vectors`; a zero row, which has no direction. `name` is what the message calls `x`.
+        UserError: not a matrix of finite numbers, or a zero row.
     """
     x = as_vectors(x, name)
     lengths = np.linalg.norm(x, axis=1, keepdims=True)
@@ -22,8 +26,13 @@ def unit_vectors(x: ArrayLike, name: str) -> NDArray[np.float64]:
 def as_vectors(x: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> NDArray:
     """`x` as a C-ordered matrix (n, d) of `dtype`.
 
+    Args:
+        x: the vectors.
+        name: its name in messages.
+        dtype: the type of the result.
+
     Raises:
-        UserError: not two axes, no rows or columns, or NaN or infinity; `name` is what the message calls `x`.
+        UserError: not two axes, no rows or columns, or NaN or infinity.
     """
     x = np.asarray(x, dtype=dtype, order="C")
     if x.ndim != 2 or 0 in x.shape:

@@ -1,4 +1,4 @@
-"""DistFuse: neighbours by the distances of several encoders at once."""
+"""DistFuse: nearest neighbours by the weighted distances of several encoders."""
 
 from collections.abc import Callable, Sequence
 
@@ -14,17 +14,21 @@ _EPSILON = np.finfo(np.float32).eps
 
 
 def fuse(distances: Sequence[ArrayLike], weights: Sequence[float]) -> NDArray[np.float64]:
-    """Fused distances (n, m), a weighted sum of distance matrices (Winata et al. 2023; MINERS, section 2.5).
+    """Fused distances (n, m): a weighted sum of distance matrices (Winata et al. 2023; MINERS, section 2.5).
 
-    Distances enter as they are, as in MINERS: an encoder with longer embeddings weighs more than its weight says.
-    Every weight counts; the distfuse 0.1.4 package leaves out the first.
+    Distances are not normalised, as in MINERS: an encoder with longer vectors has more influence than its weight says.
+    Every weight counts; the distfuse 0.1.4 package ignores the first.
 
     Args:
         distances: one matrix (n, m) for each encoder; rows are queries, columns the corpus.
         weights: one for each matrix. MINERS has (1, 3) for LaBSE and E5-large, (1, 2, 3) with Cohere third.
 
     Raises:
-        UserError: no matrix, matrices of unequal shape or without two axes, or not one weight for each.
+        UserError: no matrix, matrices of different shapes or not of two axes, or another number of weights.
+
+    Example:
+        >>> fuse([[[1.0, 2.0]], [[3.0, 5.0]]], [1, 0.5])
+        array([[2.5, 4.5]])
     """
     distances = [np.asarray(matrix) for matrix in distances]
     if not distances or len(distances) != len(weights):
@@ -44,17 +48,21 @@ def nearest(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The `k` rows of a corpus nearest to each query by the weighted mean of several encoders' Euclidean distances.
 
-    Distances (n, k) ascend, beside indices (n, k). The mean orders as the sum does, and equally for weights of any
-    scale. It is computed from each pair's exact distances and rounded to float32; ties go to the lower index. The
-    result does not depend on `cells`.
+    The weighted mean gives the same order as the sum, for weights of any scale. It is computed from each pair's exact
+    distances and rounded to float32; ties go to the lower index. The result does not depend on `cells`.
 
     Args:
-        queries, corpora: (n, d) and (m, d) of each encoder, the same texts in the same order; taken as float32.
-        weights: one for each encoder, not negative, some of them positive.
-        cells: query-corpus pairs looked at together; about four float32 numbers are held for each.
+        queries: vectors (n, d) of each encoder, of the same texts in the same order; taken as float32.
+        corpora: vectors (m, d) of each encoder, likewise.
+        weights: one for each encoder, not negative, at least one positive.
+        k: the number of neighbours.
+        cells: query-corpus pairs that are computed together; about four float32 numbers are held for each.
+
+    Returns:
+        Distances (n, k), ascending, and indices (n, k) into the corpus.
 
     Raises:
-        UserError: matrices or weights that do not fit, `k` below 1 or above m, or as `geometry.as_vectors`.
+        UserError: matrices or weights that do not fit, `k` below 1 or above m, or vectors that are not finite.
     """
     queries = [as_vectors(x, "queries", np.float32) for x in queries]
     corpora = [as_vectors(x, "corpus", np.float32) for x in corpora]
@@ -124,12 +132,12 @@ def _candidates(
 
 
 def side_by_side(encodes: Sequence[Encode]) -> Encode:
-    """Embeddings (n, sum of d) of several encoders, every text by every encoder."""
+    """Concatenate the vectors of several encoders: a function from n texts to (n, sum of d)."""
     return lambda texts: np.hstack([encode(texts) for encode in encodes])
 
 
 def search_by(widths: Sequence[int], weights: Sequence[float]) -> Search:
-    """How neighbours are found among embeddings of these widths that stand `side_by_side`; see `nearest`."""
+    """A search function for vectors of `side_by_side`, which splits them by their widths and calls `nearest`."""
     cuts = np.cumsum(widths)[:-1]
 
     def search(queries: np.ndarray, corpus: np.ndarray, k: int) -> np.ndarray:

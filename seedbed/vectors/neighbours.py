@@ -1,4 +1,4 @@
-"""Exact nearest-neighbour search. Bitext mining, kNN classification, retrieval and neighbour mining all use it."""
+"""Exact nearest-neighbour search, used by bitext mining, kNN classification, retrieval and neighbour mining."""
 
 from __future__ import annotations
 
@@ -22,20 +22,25 @@ def nearest(
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The `k` rows of `corpus` nearest to each row of `queries`, nearest first.
 
-    The score of a pair is computed in float64 and rounded to float32; the order is by that score, then by the
-    lower index. Equal rows therefore tie, and the result depends neither on `cells` nor on the BLAS library.
+    A pair's score is computed in float64 and rounded to float32; pairs are ordered by that score, then by the lower
+    index. So equal rows tie, and the result depends neither on `cells` nor on the BLAS library.
 
     Args:
-        queries: (n, d); taken as float32, as is `corpus`.
-        corpus: (m, d).
+        queries: (n, d); taken as float32.
+        corpus: (m, d); taken as float32.
+        k: the number of neighbours.
         metric: "cosine" and "dot" give similarities, "euclidean" distances. A zero vector's cosine is 0.
-        cells: query-corpus scores held at once; bounds the memory, two copies of the input aside.
+        cells: query-corpus scores that are held at once; it bounds the memory, apart from two copies of the input.
 
     Returns:
-        Scores (n, k), descending similarities or ascending distances, and indices (n, k) into `corpus`.
+        Scores (n, k), similarities in descending or distances in ascending order, and indices (n, k) into `corpus`.
 
     Raises:
-        UserError: unknown metric, `k` below 1 or above m, unequal d, or as `geometry.as_vectors`.
+        UserError: unknown metric, `k` below 1 or above m, different d, or vectors that are not finite.
+
+    Example:
+        >>> nearest([[1.0, 0.0]], [[0.0, 1.0], [2.0, 0.0]], 1, metric="cosine")
+        (array([[1.]], dtype=float32), array([[1]]))
     """
     queries, corpus = as_vectors(queries, "queries", np.float32), as_vectors(corpus, "corpus", np.float32)
     _check(queries, corpus, k, metric)
@@ -52,10 +57,15 @@ def nearest(
 
 
 class Nearest:
-    """The `k` nearest so far, of those blocks of a corpus that were added.
+    """Nearest-neighbour search in a corpus that is added block by block.
+
+    Args:
+        queries: (n, d); taken as float32.
+        k: the number of neighbours.
+        metric: "cosine", "dot" or "euclidean".
 
     Raises:
-        UserError: unknown metric, `k` below 1, or as `geometry.as_vectors`.
+        UserError: unknown metric, `k` below 1, or vectors that are not finite.
     """
 
     def __init__(self, queries: ArrayLike, k: int, *, metric: Distance) -> None:
@@ -66,7 +76,7 @@ class Nearest:
         self.indices = np.empty((len(self.queries), 0), np.int64)
 
     def add(self, block: ArrayLike, *, cells: int = 2**25) -> None:
-        """Look at more rows of the corpus (m, d), m >= 0."""
+        """Search the next rows (m, d) of the corpus, m >= 0."""
         block = np.asarray(block, np.float32)
         if not len(block):
             return
@@ -82,7 +92,7 @@ class Nearest:
         """Scores (n, k) and indices (n, k), nearest first.
 
         Raises:
-            UserError: fewer rows than k were added.
+            UserError: fewer than k rows were added.
         """
         if self.seen < self.k:
             raise UserError(f"nearest: k is {self.k}, but all blocks together have {self.seen} rows; add some")
@@ -92,14 +102,14 @@ class Nearest:
 def distance_bounds(
     queries: NDArray[np.float32], corpus: NDArray[np.float32]
 ) -> tuple[Callable[[slice], tuple[NDArray[np.float32], NDArray[np.float32]]], float]:
-    """What surely lies below and above Euclidean distances, from one matrix product in float32.
+    """Lower and upper bounds of Euclidean distances, from one matrix product in float32.
 
     Args:
         queries: (n, d), finite.
         corpus: (m, d), finite.
 
     Returns:
-        A function of a block of b queries to the bounds (b, m) of their distances, and the unit that these are in.
+        A function from a block of b queries to the bounds (b, m) of their distances, and the unit of the bounds.
     """
     left, right, unit = _euclidean_proxies(queries, corpus)
     own = (_lengths(left[:, 1:]) ** 2).astype(np.float32)[:, None]
@@ -282,7 +292,7 @@ def _score(q: NDArray[np.float64], c: NDArray[np.float64], metric: Distance) -> 
 
 
 def first_of_rows(rows: NDArray, columns: NDArray, costs: NDArray, k: int) -> NDArray[np.int64]:
-    """Positions (b, k) of the k pairs of each row with the least cost, then the lowest column; `rows` ascend."""
+    """Positions (b, k) of the k pairs of each row with the lowest cost, then the lowest column; `rows` is sorted."""
     order = np.lexsort((columns, costs, rows))
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     return order[starts[:, None] + np.arange(k)]

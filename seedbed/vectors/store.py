@@ -1,4 +1,4 @@
-"""Embeddings of an encoder: made in batches of little padding, and kept, so that a text is encoded once."""
+"""The cache of embeddings, so that a text is encoded once."""
 
 import hashlib
 import uuid
@@ -14,17 +14,21 @@ from seedbed.io import UserError, atomic
 from seedbed.vectors.types import Encode
 
 CHUNK = 2**11
-"""Texts of one file: a killed job loses no more, and two jobs encode no more twice."""
+"""Texts of one file. A killed job loses at most one file, and two jobs encode at most one twice."""
 BOUGHT = 2**9
-"""Texts of one file where a server makes the embeddings, which may cost money; no two jobs send one text."""
+"""Texts of one file if a server makes the embeddings, which may cost money; no two jobs send the same text."""
 LOCKS = 8
-"""Shares of the texts for a server, each sent by one job at a time: so many jobs use the server at once."""
+"""Parts of the texts for a server; each is sent by one job at a time, so that at most this many jobs use the server at
+once.
+"""
 
 
 def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
-    """An `encode` that embeds all of `texts` now, in one call, and later only what is not among them.
+    """Encode `texts` now in one call, and return a function that looks vectors up and encodes only further texts.
 
-    Without texts, as where layers alone are scored, it is not called.
+    Args:
+        encode: texts -> vectors (n, d).
+        texts: texts that will be needed; without any, nothing is encoded now.
     """
     known: dict[str, np.ndarray] = {}
 
@@ -43,19 +47,20 @@ def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
 def shared(
     encode: Encode, folder: Path, *, remote: bool = False, named: Callable[[str], str] = lambda text: text
 ) -> Encode:
-    """An `encode` that reads what is in the store and adds what is not.
+    """Wrap an encode function with a cache on disk that several jobs share.
 
-    Several jobs may run at once: each writes files of its own, whole or not at all, and looks for everyone's before
-    each chunk. They begin at different chunks, since jobs that start together would encode the same side by side.
+    Each job writes its own files, whole or not at all, and reads those of others before each chunk. Jobs begin with
+    different chunks, because jobs that start together would otherwise encode the same texts.
 
     Args:
-        folder: of one encoder, as `folder_of` names it; made when first written to.
-        remote: texts are sent to a server, and none twice: a job waits while another asks for texts of the same share.
-            Others would rather encode a text again than wait for each other.
-        named: all that the embedding of a text follows from.
+        encode: texts -> vectors (n, d).
+        folder: the cache of one encoder, see `embeddings_folder`; it is created at the first write.
+        remote: texts are sent to a server, and none twice: a job waits while another sends texts of the same part.
+            Local encoders encode a text twice rather than wait.
+        named: maps a text to everything that its vector depends on.
 
     Returns:
-        A function of texts; it raises a UserError if a file of the store is broken.
+        A function from texts to vectors; it raises a UserError if a file of the cache is broken.
     """
 
     def remembered(texts: Sequence[str]) -> np.ndarray:

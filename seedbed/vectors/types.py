@@ -1,4 +1,4 @@
-"""What stands for vectors in other rooms: how they are made, how far they lie apart, how the nearest are found."""
+"""Types of functions on vectors: encoding, distances, and nearest-neighbour search."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     import numpy as np
 
 Distance = Literal["cosine", "euclidean", "dot"]
-"""How far vectors lie apart."""
+"""Similarity or distance of two vectors."""
 Encode = Callable[[Sequence[str]], "np.ndarray"]
-"""Sentences (n) to embeddings (n, d), float32."""
+"""Texts (n) -> vectors (n, d) in float32."""
 Layers = Callable[[Sequence[str]], "np.ndarray"]
-"""Sentences (n) to the token means of every layer (layers + 1, n, d), float32; the first is of the embeddings."""
+"""Texts (n) -> token means of every layer (layers + 1, n, d) in float32; index 0 is the word embeddings."""
 Search = Callable[["np.ndarray", "np.ndarray", int], "np.ndarray"]
-"""Embeddings of queries (n, d) and of a corpus (m, d), and k, to the indices (n, k) of the nearest, nearest first."""
+"""Vectors of queries (n, d), of a corpus (m, d), and k -> indices (n, k) of the nearest, nearest first."""

@@ -1,1 +1,1 @@
-"""From anybody's files and the hub to tables of the study's columns."""
+"""Reading files, archives, packages and hub data sets into tables with the study's columns."""

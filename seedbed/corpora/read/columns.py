@@ -1,4 +1,4 @@
-"""The columns of a source's files become ours: named, divided, rewritten, split into buckets."""
+"""From a source's columns to ours: renaming, dividing, rewriting, and splitting rows into buckets."""
 
 from __future__ import annotations
 
@@ -16,7 +16,13 @@ from seedbed.urls import without_secrets
 
 
 def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
-    """Divide cells, filter rows, rename columns to ours, and give rows without an id their number; all are counted."""
+    """Divide cells, filter rows and rename columns; rows without an id get their number.
+
+    Args:
+        blocks: rows with the source's columns.
+        source: its settings `divide`, `where` and `columns` are used.
+        counts: rows are added here as `read`.
+    """
     if source.divide:  # quotes are literal if all cells have them
         blocks = iter([together(blocks)])
     before = 0
@@ -28,7 +34,13 @@ def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
 
 
 def columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame:
-    """The rows of one block; `before` is the number of rows of the blocks before it."""
+    """The rows of one block with our columns.
+
+    Args:
+        table: the block, with the source's columns.
+        source: its settings `divide`, `where` and `columns` are used.
+        before: the number of rows in earlier blocks.
+    """
     table = table.reset_index(drop=True)
     for column, parts in source.divide.items():
         table = table.join(_divided(column_of(table, column, source), parts, source))
@@ -61,7 +73,11 @@ def _divided(cells: pd.Series, names: list[str], source: Source) -> pd.DataFrame
 
 
 def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) -> pd.Series:
-    """A column, or several with blanks between; a UserError if there is none of this name, or more than one."""
+    """A column by name or position, or several joined by blanks.
+
+    Raises:
+        UserError: no such column, or several of this name.
+    """
     if isinstance(name, list):
         return pd.concat([column_of(table, part, source) for part in name], axis=1).agg(" ".join, axis=1).str.strip()
     if name not in table.columns:
@@ -73,14 +89,14 @@ def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) 
 
 
 def replaced(cells: pd.Series, changes: dict[str, str]) -> pd.Series:
-    """Cells with what each expression matches replaced, in the order of the expressions."""
+    """Cells after replacing the matches of each regular expression, in order."""
     for expression, text in changes.items():
         cells = cells.map(lambda cell, found=re.compile(expression), text=text: found.sub(text, cell))
     return cells
 
 
 def changed(table: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """The rows with what `replace`, `transliterate` and `explode` of a source make of them."""
+    """Apply a source's `replace`, `transliterate` and `explode` to rows."""
     for column, changes in source.replace.items():
         table = table.assign(**{column: replaced(column_of(table, column, source), changes)})
     for column, scripts in source.transliterate.items():
@@ -98,7 +114,9 @@ def transliterated(cells: pd.Series, scripts: str) -> pd.Series:
 
 
 def exploded(table: pd.DataFrame, column: str, cells: pd.Series, expression: str) -> pd.DataFrame:
-    """A row for each part of a cell that is not blank, with its number after the id."""
+    """Split cells at the matches of a regular expression: one row for each part that is not blank, with its number
+    after the id.
+    """
     parts = [[part for part in re.split(expression, cell) if part.strip()] for cell in cells]
     rows = table.iloc[[row for row, found in enumerate(parts) for _ in found]].reset_index(drop=True)
     numbers = [str(number) for found in parts for number in range(1, len(found) + 1)]
@@ -108,16 +126,19 @@ def exploded(table: pd.DataFrame, column: str, cells: pd.Series, expression: str
 
 
 def origin_of(source: Source) -> str:
-    """What messages call a source."""
+    """The name of a source in messages."""
     if source.sets:
         return ", ".join(map(origin_of, source.sets.values()))
     return source.hub or source.file or without_secrets(source.archive or "") or ", ".join(source.package or {})
 
 
 def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """The rows of the source's buckets: by the pivot side, so that all translations of a sentence are in one split.
+    """The rows in a source's buckets. The pivot text decides, so that all translations of a sentence are in one split.
 
-    With `buckets_by` by that column. A UserError says that there is no such, or none but `id`.
+    With `buckets_by` that column decides.
+
+    Raises:
+        UserError: no such column, or no column but `id`.
     """
     first, last = source.buckets
     if (first, last) == (0, 100):
@@ -131,5 +152,5 @@ def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 
 def bucket(text: str) -> int:
-    """A number in 0..99 that depends on the words of a text alone."""
+    """A number in 0..99 that depends only on the words of a text."""
     return int(hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest(), 16) % 100

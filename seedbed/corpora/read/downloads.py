@@ -1,4 +1,4 @@
-"""Files by URL: tried again, and taken up where a connection or a job ended."""
+"""Downloads by URL, with retries and resuming after a broken connection or a killed job."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from seedbed.io import UserError, read_json, write_json
 from seedbed.urls import without_secrets
 
 PAUSES = (1, 10)
-"""Seconds before a download is tried again."""
+"""Seconds before each retry."""
 DOWNLOAD = 2**36
-"""Bytes of a download: 64 GiB, four times the largest model of one file; what is longer would only fill the disk."""
+"""Maximum bytes of a download: 64 GiB, four times the largest single-file model."""
 
 
 class NotThereError(UserError):
-    """A server has nothing under a name."""
+    """The server has no such file."""
 
 
 def download(url: str, path: Path) -> None:
-    """Write what a URL holds to a path, whole or not at all.
+    """Download a URL to a path, whole or not at all.
 
-    When a connection or the process ends, what has come stays next to the path, with what the server calls this version
-    of the file. The next call asks for the rest, which a server sends only while the version is the same.
+    If the connection or process ends, the part that arrived stays next to the path with the server's version of the
+    file. The next call requests the rest, which a server sends only if the version is the same.
 
     Raises:
         NotThereError: the server has no such file.
-        UserError: it cannot be had, or is longer than DOWNLOAD.
+        UserError: it cannot be downloaded, or is larger than DOWNLOAD.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     for pause in (*PAUSES, None):

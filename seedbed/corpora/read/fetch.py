@@ -1,4 +1,4 @@
-"""A source becomes a corpus: cleaned, typed, without repetitions, with a record of what it was."""
+"""From a source to a corpus: cleaned, checked, without repetitions, with a record of its origin."""
 
 from __future__ import annotations
 
@@ -26,20 +26,23 @@ from seedbed.io import UserError
 def fetch(
     source: Source, kind: Kind, store: Store, cleaning: Cleaning, *, test: bool = False
 ) -> tuple[Blocks, dict[str, Any]]:
-    """Read a source and shape it as a corpus.
+    """Read a source as a corpus of one kind.
 
     Args:
-        test: an evaluation set: no sentence is dropped or altered but for white space, so that its n is the
-            benchmark's. A row of kind "retrieval" is a judgement, so that none is ever dropped.
+        source: where the text is.
+        kind: the kind of corpus, which determines its columns.
+        store: where downloads are stored.
+        cleaning: bounds of lengths.
+        test: it is an evaluation set: no sentence is dropped, and only white space is changed, so that its n is the
+            benchmark's. Rows of kind "retrieval" are judgements and never dropped.
 
     Returns:
-        The corpus (`id`, the columns of its kind, and of its optional ones those that the source has), and its record,
-        which is complete after the last block: origin, licence and counts by what was done, from the rows read to
-        those kept. A corpus of which no row is dropped is one block.
+        The corpus in blocks (`id`, the columns of its kind, and those optional ones that the source has), and its
+        record, which is complete after the last block: origin, licence, and counts from the rows read to those kept.
 
     Raises:
-        UserError: the source cannot be read, lacks a column, an id or a label, repeats an id of a test set, has a tab
-            or a control character where no text is, or nothing is left of it.
+        UserError: the source cannot be read, lacks a column, an id or a label, repeats an id of a test set, has control
+            characters where there is no text, or no row is left.
     """
     counts: Counter[str] = Counter()
     asked = source
@@ -71,7 +74,7 @@ def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tu
 
 
 ALWAYS = ("read", "triplets", "out of bounds", "repeated", "kept")
-"""Counts that a record holds even if they are 0."""
+"""Counts that a record has even if they are 0."""
 
 
 def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where: str, sets: list[str]) -> Blocks:
@@ -172,17 +175,18 @@ def _triplets(blocks: Blocks, counts: Counter[str], where: str, *, lone: bool) -
 
 
 def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone: bool = False) -> Blocks:
-    """Premise, hypothesis, label rows to (anchor, positive, negative): those premises that have both.
+    """Make triplets (anchor, positive, negative) of premises that have both an entailment and a contradiction.
 
-    The first hypothesis of each label counts. The hypothesis may be in another language than the premise (paper 000,
-    section 3, step 1). A column `premise_id`, if there is one, says which premises are one; else it is their text.
+    The first hypothesis of each label is used. Hypotheses may be in another language than premises (paper 000, section
+    3, step 1). If there is a column `premise_id`, it says which premises are the same; else their texts do.
 
     Args:
-        where: what the rows are, in an error.
-        lone: an entailment without a contradiction is kept too, with an empty negative.
+        blocks: rows with premise, hypothesis and label.
+        where: the data's name, for messages.
+        lone: keep an entailment without a contradiction too, with an empty negative.
 
     Raises:
-        UserError: as `labels.named`.
+        UserError: an unknown label.
     """
     names = ["id", "premise", "hypothesis", "label"]
     known = (named(block, where) for block in blocks)
@@ -201,7 +205,12 @@ def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone:
 
 
 def origin(source: Source, of: str = "") -> list[dict[str, str]]:
-    """Where a source is, as records and cards hold it, see `origins`; `of`: the set of which it is a part."""
+    """The origin of a source as records and cards have it, see `origins`.
+
+    Args:
+        source: the source.
+        of: the name of the set that it is part of.
+    """
     if source.sets:
         return [place for name, one in source.sets.items() for place in origin(one, f"{of}: {name}" if of else name)]
     kind = next(name for name in ORIGINS if getattr(source, name))

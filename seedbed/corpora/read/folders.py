@@ -1,4 +1,4 @@
-"""Folders of data that a study names, as `{placeholders}` of its sources."""
+"""Folders of data that a study names and uses as `{placeholders}` in its sources."""
 
 from __future__ import annotations
 
@@ -24,28 +24,32 @@ def _free(paths: dict[str, str]) -> dict[str, str]:
 Word = Annotated[
     str, Field(min_length=1), written(r"[\p{L}_][\p{L}\p{M}\p{N}_]*", "letters, digits and _, like my_data")
 ]
-"""What can stand in the braces of a placeholder."""
+"""A name that can be a placeholder."""
 Paths = Annotated[dict[Word, Place], AfterValidator(_free)]
 """Names of folders, as `{placeholders}` of sources."""
 
 
 NOWHERE = "none"
-"""What stands in the place of a folder that nobody has."""
+"""The value for a folder that does not exist."""
 
 
 def places(paths: Mapping[str, str]) -> dict[str, str]:
-    """What stands for the names of folders in sources; nothing for NOWHERE, so that such sources are left out."""
+    """Placeholder -> folder; empty for NOWHERE, so that sources with it are left out."""
     return {name: "" if folder == NOWHERE else folder for name, folder in paths.items()}
 
 
 def lacking(text: str, paths: Mapping[str, str]) -> str:
-    """What to do about the first folder in a template that is NOWHERE; empty: none is."""
+    """Advice about the first folder in a template that is NOWHERE; empty if none is."""
     name = next((name for name in placeholders(text) if paths.get(name) == NOWHERE), "")
     return name and f"paths.{name} is {NOWHERE}; give it with --config 'paths={{{name}: /its/place}}'"
 
 
 def check_paths(paths: Mapping[str, str]) -> None:
-    """Stop, by a UserError, at a named folder that is not there."""
+    """Check that all named folders exist.
+
+    Raises:
+        UserError: one does not.
+    """
     for name, folder in places(paths).items():
         if folder and not Path(folder).exists():
             raise UserError(

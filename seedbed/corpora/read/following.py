@@ -1,4 +1,4 @@
-"""Sentences that follow one another in a document become pairs."""
+"""Pairs of consecutive sentences of documents."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ from seedbed.io import UserError
 
 
 def followed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
-    """The rows with what stands in the next row of their document, as `source.following` has it.
+    """Add columns from the next row of the same document, as `source.following` says.
 
     Args:
-        blocks: documents may go on from one block to the next.
-        counts: where the last rows of documents, which are left out, are counted.
+        blocks: rows; documents may continue from one block to the next.
+        source: the source.
+        counts: last rows of documents, which are dropped, are added here.
 
     Raises:
-        UserError: a column is not there, or one that is to be added is.
+        UserError: a column is missing, or would be overwritten.
     """
     if not (how := source.following):
         return blocks

@@ -1,4 +1,4 @@
-"""The bytes of a file become rows of text, in blocks: one function for each form."""
+"""File formats: from the bytes of a file to rows of text, in blocks."""
 
 from __future__ import annotations
 
@@ -29,24 +29,25 @@ ENDINGS = {
     "tsv": "tsv", "tab": "tsv", "csv": "csv", "jsonl": "jsonl", "json": "json", "parquet": "parquet",
     "txt": "text", "text": "text", "mo": "gettext",
 }  # fmt: skip
-"""The form of a file by its name's ending."""
+"""Ending of a file's name -> its format."""
 PART = 2**26
-"""Bytes of a file's texts that are made of one batch of its rows."""
+"""Bytes of text in one batch of Parquet rows."""
 WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error)
-"""What readers raise of a content that is not of their form, or of more than there is memory for."""
+"""Errors that readers raise for content of another format, or for more than fits the memory."""
 DOCUMENT = LINE
-"""Bytes of a JSON document, which may be one line, and is read whole; lines of JSON are not."""
+"""Maximum bytes of a JSON document, which is read whole; lines of JSON are not."""
 
 
 def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
-    """One file's rows: strings, a null is an empty one. Without a header the columns are positions.
+    """Iterate over the rows of a file, as strings; nulls are empty. Without a header, columns are positions.
 
     Args:
-        name: of the file, without `.gz`.
-        stream: of the file, unpacked; it is closed at the end.
+        name: the file's name, without `.gz`.
+        stream: the decompressed file; it is closed at the end.
+        source: its settings of the format are used.
 
     Raises:
-        UserError: the form is not known, or the content is not of it.
+        UserError: an unknown format, or content of another format.
     """
     form = _form(name, source)
     try:
@@ -73,15 +74,14 @@ def _form(name: str, source: Source) -> str:
 
 
 def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
-    """All cells as strings: a null is empty, a list of words has blanks between, an object {...} is no text: empty.
+    """All cells as strings: nulls are empty, lists of words are joined by blanks, objects {...} are empty.
 
-    SQuAD's object of answers becomes two columns, see `questions.divided`; other objects those whose dotted names a
-    source gives, see `nested.reached`.
-
-    Each by itself, so that no cell depends on others of its block.
+    SQuAD's answer objects become two columns, see `questions.divided`; of other objects, values under dotted names of
+    the source, see `nested.reached`. Each cell is converted by itself, whatever else is in its block.
 
     Args:
-        rows: whole numbers beside nulls as objects, as `integer_object_nulls` of pyarrow leaves them.
+        rows: the rows; integers next to nulls as objects, as pyarrow's `integer_object_nulls` gives them.
+        source: gives the dotted names.
     """
     if rows.empty:
         return pd.DataFrame(columns=rows.columns, dtype=str)
@@ -106,7 +106,11 @@ def _plain(cell: Any) -> str:
 
 
 def text_of(stream: BinaryIO, name: str) -> Iterator[str]:
-    """A file's text in parts of whole lines, ended by line feeds; a UserError if it is not UTF-8."""
+    """Iterate over a file's text in parts of whole lines, with line feeds.
+
+    Raises:
+        UserError: it is not UTF-8.
+    """
     nuls = lines = characters = 0
     for part in decoded(stream, name):
         text = part if characters else part.removeprefix("\ufeff")

@@ -1,4 +1,4 @@
-"""Two readings of a source become one: rows that are matched by their ids, or by columns."""
+"""Joining two readings of a source, by ids or by columns."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ from seedbed.io import UserError
 def joined(
     blocks: Blocks, other: Blocks, column: str, how: tuple[Source, Join], source: Source, counts: Counter[str]
 ) -> Blocks:
-    """The rows with what one entry of `source.join` adds: columns of the first row of the other reading that matches.
+    """Add the columns of one entry of `source.join`, from the first matching row of the other reading.
 
     Args:
-        other: the other reading, all of which is read at once.
+        blocks: our rows.
+        other: the other reading; all of it is read at once.
+        column: the entry's name.
         how: `source.joined(column)`.
+        source: the source.
+        counts: rows without a match are added here.
 
     Raises:
-        UserError: a column that rows are matched by is not there, or one that is added is there already; or rows that
-            are matched by their places are not as many.
+        UserError: a column to match by is missing, an added column exists already, or rows that are matched by position
+            differ in number.
     """
     changes, matching = how
     ours, theirs = (list(matching.by), list(matching.by.values())) if matching.by else (["id"], ["id"])

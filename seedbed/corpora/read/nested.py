@@ -1,4 +1,4 @@
-"""What stands inside objects of a row, under dotted names: `question.choices.text`."""
+"""Values inside objects of a row, under dotted names such as `question.choices.text`."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def names_in(source: Source) -> list[str]:
 
 
 def reached(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """The rows with a column for each dotted name that a source gives and that leads into their objects.
+    """Add a column for each dotted name of a source that leads into the rows' objects.
 
-    A list is one of JSON, also what the name leads to in each of a list of objects. A row without it has an empty cell.
-    A column that has such a name itself is taken as it is.
+    Lists become JSON, also the values in each of a list of objects. Rows without the value have an empty cell. A column
+    whose own name has a dot is taken as it is.
     """
     paths = {name: name.split(".") for name in names_in(source) if name not in rows.columns}
     found = {

@@ -1,4 +1,4 @@
-"""Reading a source into rows of text, in blocks: one function for hub, file, archive and package alike."""
+"""Reading a source into rows of text, in blocks: hub, file, archive and package alike."""
 
 from __future__ import annotations
 
@@ -28,21 +28,23 @@ if TYPE_CHECKING:
 DAMAGED = (
     zipfile.BadZipFile, tarfile.TarError, OSError, zlib.error, EOFError, RuntimeError, NotImplementedError
 )  # fmt: skip
-"""What unpacking raises: also for a password (RuntimeError) and an unknown compression."""
+"""Errors of unpacking; RuntimeError: a password, NotImplementedError: an unknown compression."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Counter[str] | None = None) -> Blocks:
-    """The rows of a source: a string `id` and the columns that `source.columns` and `source.join` name.
+    """Iterate over the rows of a source: a string `id`, and the columns that `source.columns` and `source.join` name.
 
-    All that is read is fetched before the first block is asked for.
+    Everything is downloaded before the first block.
 
     Args:
+        source: where the text is.
+        store: where downloads are stored.
         whole: ids must be unique; else the first row of an id is taken.
-        counts: where rows are counted: those `read`, and those left out by the reason why.
+        counts: rows are added here: those `read`, and those dropped by reason.
 
     Raises:
-        UserError: the source cannot be had or read, or lacks a column; a row has no id.
+        UserError: the source cannot be downloaded or read, or lacks a column; or a row has no id.
     """
     counts = Counter() if counts is None else counts
     if source.sets:
@@ -120,7 +122,17 @@ def _at_most(blocks: Blocks, rows: int | None, counts: Counter[str]) -> tuple[Bl
 
 
 def identified(blocks: Blocks, source: Source, whole: bool, counts: Counter[str]) -> Blocks:
-    """The rows, each with an id of its own; see `read`."""
+    """Iterate over rows with unique ids.
+
+    Args:
+        blocks: the rows.
+        source: the source, for messages.
+        whole: repeated ids are an error; else the first row of an id is taken.
+        counts: dropped rows are added here.
+
+    Raises:
+        UserError: a row has no id, or a repeated one.
+    """
     seen, before = Seen(), 0
     for block in blocks:
         ids = block["id"].str.strip()
@@ -227,7 +239,7 @@ def _later(source: Source, name: str, place: dict[str, Any]) -> Blocks:
 
 
 def of_tables(rows: datasets.IterableDataset, source: Source) -> Blocks:
-    """The rows of a data set of the hub's."""
+    """Iterate over the rows of a streamed hub data set."""
     with hub_errors(source.hub):
         for table in rows.with_format("arrow").iter(ROWS):
             yield forms.strings(table.to_pandas(integer_object_nulls=True), source)
@@ -235,7 +247,7 @@ def of_tables(rows: datasets.IterableDataset, source: Source) -> Blocks:
 
 @contextlib.contextmanager
 def hub_errors(repository: str) -> Iterator[None]:
-    """What goes wrong with the hub inside the block (network, name, revision, rights), as one line."""
+    """Context that turns errors of the hub (network, name, revision, rights) into one line."""
     from huggingface_hub.errors import EntryNotFoundError, HTTPError, RevisionResolutionError
 
     try:
@@ -247,11 +259,13 @@ def hub_errors(repository: str) -> Iterator[None]:
 
 
 def pin(store: assets.Store, source: Source, *, kind: str) -> str:
-    """The commit of a hub repository: the pinned one, else the locked one, else today's, which is then locked.
+    """The commit of a hub repository: the pinned one, else the locked one, else the current one, which is then locked.
 
-    A revision that is no full commit is a branch (`refs/convert/parquet`, say), whose commit is locked.
+    A revision that is not a full commit is a branch (such as `refs/convert/parquet`), whose commit is locked.
 
     Args:
+        store: has the lock file.
+        source: its `hub` and `revision` are used.
         kind: "model" or "dataset".
 
     Raises:

@@ -1,1 +1,1 @@
-"""Which texts are taken: by language, by what is no test set's, by a draw."""
+"""Selection of texts: language identification, decontamination, sampling."""

@@ -1,4 +1,4 @@
-"""Choosing the sentences that triplets are built around."""
+"""Selection of anchors, the sentences for which triplets are generated."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from seedbed.corpora.shape.clean import script_share
 from seedbed.io import UserError
 
 LEAST_SCRIPT = 0.7
-"""Share of an anchor's letters in the language's script; names and loans in another script are common."""
+"""Minimum share of an anchor's letters in the language's script; names and loans in another script are common."""
 
 
 def select(
     corpus: Callable[[], Blocks], identify: LanguageId | None, tests: list[str], script: str, anchors: Anchors
 ) -> tuple[Blocks, dict[str, Any]]:
-    """Draw anchors from a corpus: in the language, in its script, and in no evaluation set.
+    """Sample anchors from a corpus: in the language, in its script, and not in an evaluation set.
 
     Args:
-        corpus: begins to read `id`, `text`, the language's sentences; it is called twice.
-        identify: tells the language from the pivot; None: not checked.
-        tests: every sentence of the language's evaluation sets, both sides.
+        corpus: iterates over `id` and `text` of the language's sentences; it is called twice.
+        identify: distinguishes the language from the pivot language; None: not checked.
+        tests: all sentences of the language's evaluation sets.
         script: ISO 15924 code.
+        anchors: settings of the sample.
 
     Returns:
-        Anchors (`id`, `text`) in the corpus's order, and the counts of what was dropped and why.
+        Anchors (`id`, `text`) in the corpus's order, and counts of dropped rows by reason.
 
     Raises:
-        UserError: nothing is left.
+        UserError: no sentence is left.
     """
     seen, fits = EvaluationTexts(tests), identify and identify.in_language
     script = script if anchors.language_id else ""
@@ -48,14 +49,16 @@ def select(
 def draw(
     corpus: Callable[[], Blocks], reasons: Callable[[pd.DataFrame], np.ndarray], count: int, seed: int
 ) -> tuple[Blocks, dict[str, Any]]:
-    """Draw so many rows of a table, or all if it has fewer, of those that nothing speaks against.
+    """Sample rows of a table that have no reason against them; all of them if there are no more than `count`.
 
     Args:
-        corpus: begins to read the table; it is called twice.
-        reasons: why each row of a block cannot be taken; "" for those that can.
+        corpus: iterates over the table; it is called twice.
+        reasons: a block -> for each row why it cannot be taken, "" if it can.
+        count: the number of rows.
+        seed: seed of the sampling.
 
     Returns:
-        The rows in their order, and the counts of those read, dropped by reason, not drawn and kept.
+        The rows in their order, and the numbers of rows that were read, dropped by reason, not sampled, and kept.
     """
     dropped: Counter[str] = Counter()
     kept = []
@@ -75,10 +78,12 @@ def draw(
 def reasons(
     texts: pd.Series, seen: EvaluationTexts, fits: Callable[[Sequence[str]], np.ndarray] | None, script: str
 ) -> np.ndarray:
-    """Why each text cannot be taken; "" for those that can.
+    """Why each text cannot be taken; "" if it can.
 
     Args:
-        fits: booleans (n,): whether each text is in the right language; None: not checked.
+        texts: the texts.
+        seen: the evaluation texts.
+        fits: texts -> booleans (n,), whether each is in the right language; None: not checked.
         script: ISO 15924 code; empty: not checked.
     """
     reason = np.full(len(texts), "", dtype=object)

@@ -1,4 +1,4 @@
-"""Whether a training text repeats an evaluation text."""
+"""Decontamination: finding training texts that repeat evaluation texts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from seedbed.io import UserError, read_table
 
 
 class EvaluationTexts:
-    """An index of evaluation sentences."""
+    """An index of evaluation texts."""
 
     def __init__(self, texts: Iterable[str]) -> None:
         texts = list(texts)
@@ -24,8 +24,11 @@ class EvaluationTexts:
         self.grams = np.unique(np.fromiter((gram for text in texts for gram in _grams(text)), np.int64))
 
     def repeats(self, text: str) -> bool:
-        """Whether a text equals an evaluation sentence but for case and punctuation, or shares eight words in a row
-        with one: in scripts without blanks 24 characters, 12 of Han."""
+        """Whether a text equals an evaluation text up to case and punctuation, or shares eight consecutive words with
+        one.
+
+        In scripts without blanks, 24 characters count as eight words, 12 of Han.
+        """
         if _whole(text) in self.whole:
             return True
         grams = np.fromiter(_grams(text), np.int64)
@@ -44,9 +47,9 @@ def _grams(text: str) -> Iterable[int]:
 
 
 IN_TESTS = "in a test set"
-"""Why a row of training data is left out."""
+"""Reason for dropping a row of training data."""
 IN_TRAINING = "in training data"
-"""Why a row of a test set is left out that was there after them."""
+"""Reason for dropping a row of a test set that is newer than the training data."""
 OTHERS = {
     IN_TESTS: "the study's test sets; train on other data",
     IN_TRAINING: "what was trained on before; give another test set, or take `apart_from` out of its task",
@@ -56,13 +59,14 @@ OTHERS = {
 def without_tests(
     rows: Blocks, columns: Iterable[str], seen: EvaluationTexts, counts: Counter[str], reason: str = IN_TESTS
 ) -> Blocks:
-    """The rows none of whose texts repeats an evaluation text.
+    """Iterate over the rows of which no text repeats an evaluation text.
 
     Args:
-        columns: of texts.
-        seen: the evaluation texts, and their English where it is known.
-        counts: where the rows that are left out are counted, by the reason.
-        reason: IN_TESTS; or IN_TRAINING of the rows of a test set, where `seen` are texts that were trained on.
+        rows: the rows.
+        columns: names of text columns.
+        seen: the evaluation texts, with their English translations where known.
+        counts: dropped rows are added here under the reason.
+        reason: IN_TESTS; or IN_TRAINING if the rows are a test set and `seen` are training texts.
 
     Raises:
         UserError: no row is left.
@@ -78,7 +82,7 @@ def without_tests(
 
 
 def texts_of(tests: Iterable[Path]) -> list[str]:
-    """Every sentence of some evaluation sets, both sides of each pair, queries and documents; of translations too."""
+    """All texts of evaluation sets: both sentences of pairs, queries and documents, translations."""
     no_text = ["id", *NO_TEXT, *OPTIONAL["retrieval"], "finish"]
     tables = [read_table(path, ["id"]).drop(columns=no_text, errors="ignore") for path in tests]
     return [text for table in tables for column in table.columns for text in table[column]]

@@ -1,6 +1,7 @@
-"""Whether a sentence is in the language, or in the pivot language, which generators fall back to.
+"""Language identification between a language and the pivot language, which generators fall back to.
 
-Ready-made identifiers lack many low-resource languages; the study's own two corpora tell these two apart.
+Ready-made identifiers lack many low-resource languages; the study's own two corpora are enough to distinguish these
+two.
 """
 
 from __future__ import annotations
@@ -22,10 +23,18 @@ BATCH = 500
 
 
 class LanguageId:
-    """Naive Bayes over character n-grams (1 to 4) of the language against the pivot language."""
+    """Naive Bayes over character n-grams (1 to 4) of a language and the pivot language.
+
+    Args:
+        language: sentences in the language.
+        pivot: sentences in the pivot language.
+
+    Raises:
+        UserError: no sentences in one of them.
+    """
 
     def __init__(self, language: Sequence[str], pivot: Sequence[str]) -> None:
-        """Fit on sentences of both; a UserError if one has none."""
+        """Fit on sentences of both languages."""
         if not len(language) or not len(pivot):
             raise UserError("language identification: no sentence in the language or in the pivot; give both a corpus")
         self._grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)
@@ -42,17 +51,17 @@ class LanguageId:
 
     @classmethod
     def read(cls, language: Path, pivot: Path) -> LanguageId:
-        """Fit on corpora, or on samples that `subset.sentences` has drawn of them, with the same result."""
+        """Fit on corpus files, or on the samples of them that `subset.sentences` gives, with the same result."""
         return cls(*(list(sentences(read_blocks(path, ["id", "text"]))["text"]) for path in (language, pivot)))
 
     def in_language(self, texts: Sequence[str]) -> np.ndarray:
-        """Booleans (n,): whether each text is more like the language than like the pivot."""
+        """Booleans (n,): whether each text is more likely in the language than in the pivot language."""
         if not len(texts):
             return np.zeros(0, dtype=bool)
         return np.concatenate([self._bayes.predict(counts) for counts in self._counted(texts)]).astype(bool)
 
 
 def as_many(*texts: Sequence[str]) -> list[list[str]]:
-    """As many texts of each list as the shortest has, from its beginning to its end: more would claim more words."""
+    """Reduce lists of texts to the length of the shortest, by taking texts at even distances."""
     least = min(map(len, texts))
     return [[one[place * len(one) // least] for place in range(least)] for one in texts]

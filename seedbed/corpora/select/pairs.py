@@ -1,4 +1,4 @@
-"""Choosing the translation pairs that are all the parallel text of a training, and what must not meet them."""
+"""Selection of seed pairs, the only parallel text of a training, and removing their sentences from pools."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from seedbed.corpora.shape.clean import comparable
 from seedbed.io import UserError
 
 IN_PAIRS = "in a seed pair"
-"""Why a sentence of a pool is dropped."""
+"""Reason for dropping a sentence of a pool."""
 
 
 def select(
@@ -28,22 +28,22 @@ def select(
     scripts: tuple[str, str],
     pairs: SeedPairs,
 ) -> tuple[Blocks, dict[str, Any]]:
-    """Draw pairs whose sides differ, are in their language and script, and are in no evaluation set.
+    """Sample translation pairs whose texts differ, are in their language and script, and are not in an evaluation set.
 
-    Source: paper 001, section 4.1, which says how many and no more.
+    Source: paper 001, section 4.1, which states only the number of pairs.
 
     Args:
-        corpus: begins to read `id`, `text`, `pivot`, sentences and their translations; it is called twice.
-        identify: tells the language from the pivot; None: not checked.
-        tests: every sentence of the evaluation sets, both sides.
-        scripts: ISO 15924 codes of the language and of the pivot.
+        corpus: iterates over `id`, `text` and `pivot`; it is called twice.
+        identify: distinguishes the language from the pivot language; None: not checked.
+        tests: all sentences of the evaluation sets.
+        scripts: ISO 15924 codes of the language and of the pivot language.
+        pairs: settings of the sample.
 
     Returns:
-        Pairs (`id`, `text`, `pivot`) in the corpus's order, and the counts of what was dropped and why: the first
-        reason of a pair, with the side that it is of.
+        Pairs (`id`, `text`, `pivot`) in the corpus's order, and counts of dropped pairs by their first reason.
 
     Raises:
-        UserError: fewer are left than are wanted.
+        UserError: fewer pairs are left than requested.
     """
     seen = EvaluationTexts(tests)
     fits = {"text": identify.in_language, "pivot": lambda texts: ~identify.in_language(texts)} if identify else {}
@@ -68,13 +68,14 @@ def select(
 
 
 def without(pool: Blocks, sentences: Iterable[str], counts: Counter[str]) -> Blocks:
-    """The rows of a pool whose `text` is none of some sentences, up to case and punctuation.
+    """Iterate over the rows of a pool whose `text` is not among given sentences, up to case and punctuation.
 
-    A sentence's nearest neighbour in a pool that has the sentence is the sentence.
+    Otherwise a sentence's nearest neighbour in a pool that contains it would be itself.
 
     Args:
-        sentences: of the pairs, in the pool's language.
-        counts: where the rows that are left out are counted, as IN_PAIRS.
+        pool: the rows.
+        sentences: sentences of the pairs, in the pool's language.
+        counts: dropped rows are added here under IN_PAIRS.
     """
     own = {comparable(sentence) for sentence in sentences}
     for block in pool:

@@ -1,4 +1,4 @@
-"""A part of a table that is the same wherever it is drawn: for anchors, what is written of them, and what trains."""
+"""Reproducible subsets of a table, which depend only on the rows' ids: for anchors, generation and training."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from seedbed.blocks import Blocks
 from seedbed.io import fingerprint
 
 SENTENCES = 20_000
-"""Sentences of each of two languages that tell them apart; more change nothing."""
+"""Sentences of each language for language identification; more change nothing."""
 
 
 def sentences(corpus: Blocks) -> pd.DataFrame:
-    """The sentences of a corpus that its language is told by; of what this gives, the same."""
+    """The sentences of a corpus that language identification is fitted on; applied to its own result it changes
+    nothing.
+    """
     first = subset(next(corpus := iter(corpus)), SENTENCES)
     return reduce(lambda kept, block: subset(pd.concat([kept, block], ignore_index=True), SENTENCES), corpus, first)
 
 
 def subset(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:
-    """At most `rows` rows of a table, those whose ids have the least hashes, in the table's order.
+    """At most `rows` rows of a table, those whose ids have the lowest hashes, in the table's order.
 
-    A corpus may be sorted by its texts, so that its first rows are no sample. A row's place in the draw depends on its
-    id alone: those of a smaller number are among those of a larger one, and so are the rows that an audit leaves.
+    A corpus may be sorted by its texts, so its first rows are not a sample. Whether a row is selected depends on its id
+    and on `rows` only: a smaller subset is part of a larger one, also after an audit dropped rows.
 
     Args:
-        rows: None: all.
+        table: rows with `id`.
+        rows: the maximum number; None: all.
     """
     if rows is None or rows >= len(table):
         return table
@@ -35,5 +38,5 @@ def subset(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:
 
 
 def place_of(row: str) -> int:
-    """The place of a row's id in every draw, from 0 to below 2^60."""
+    """The hash of a row's id by which subsets are selected, from 0 to below 2^60."""
     return int(fingerprint(row)[:15], 16)

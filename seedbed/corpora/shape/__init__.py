@@ -1,1 +1,1 @@
-"""What a text, a label, a question has to be."""
+"""The form of texts, labels, questions and answers: normalising and checking them."""

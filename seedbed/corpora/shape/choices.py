@@ -1,4 +1,4 @@
-"""Questions with answers to choose from: the answers a list in JSON, the right one by its number."""
+"""Multiple-choice questions: the answers as a JSON list, and the number of the right one."""
 
 from __future__ import annotations
 
@@ -12,20 +12,21 @@ from seedbed.corpora.shape.questions import lists, refuse
 from seedbed.io import UserError
 
 OPTIONS = "answers"
-"""The column of kind `choices` whose cells are lists of texts."""
+"""Column of kind `choices` with lists of answers."""
 _ONE = re.compile(r"answer_\d+")
 """A column that has one of the answers."""
 
 
 def gathered(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The rows with clean answers in one column, and numbers of the right ones that hold; as they are without either.
+    """Collect the answers of each row into one JSON list, with clean texts, and check the number of the right one.
 
     Args:
-        table: with `correct`, a number from 1, and `answers`, a list in JSON; or a column for each answer, answer_1,
-            answer_2, ..., as the hub has Belebele.
+        table: rows with `correct`, a number from 1, and `answers`, a JSON list, or a column for each answer, answer_1,
+            answer_2, ...; other tables are returned unchanged.
+        where: the data's name, for messages.
 
     Raises:
-        UserError: as `options` and `right`.
+        UserError: fewer than two answers, an empty answer, or `correct` is not the number of one.
     """
     names = [name for name in table.columns if _ONE.fullmatch(name)]
     if "correct" not in table.columns or not (names or "answers" in table.columns):
@@ -44,8 +45,12 @@ def gathered(table: pd.DataFrame, where: str) -> pd.DataFrame:
 def options(table: pd.DataFrame, where: str) -> list[list[str]]:
     """The answers of each row.
 
+    Args:
+        table: rows with `answers`.
+        where: the data's name, for messages.
+
     Raises:
-        UserError: no list, fewer than two answers, or an empty one. Two that are equal are what a benchmark may have.
+        UserError: not a list, fewer than two answers, or an empty one. Equal answers are allowed: benchmarks have them.
     """
     found = lists(table, "answers", str, where)
     refuse(table[[len(each) < 2 for each in found]], "has fewer than two answers to choose from", where)
@@ -55,15 +60,19 @@ def options(table: pd.DataFrame, where: str) -> list[list[str]]:
 
 
 def repeated(table: pd.DataFrame, where: str) -> int:
-    """How many rows have two equal answers, of which the first is taken where they lie nearest; raises as `options`."""
+    """The number of rows with two equal answers."""
     return sum(len({*each}) < len(each) for each in options(table, where))
 
 
 def right(table: pd.DataFrame, where: str) -> list[int]:
-    """The place, from 0, of the right answer of each row.
+    """Index of the right answer of each row, from 0.
+
+    Args:
+        table: rows with `answers` and `correct`.
+        where: the data's name, for messages.
 
     Raises:
-        UserError: as `options`; no row has a label, or `correct` is no whole number, or no answer has it.
+        UserError: no row is labelled, or `correct` is not the number of an answer.
     """
     counts = [len(each) for each in options(table, where)]
     if len(table) and (table["correct"].str.strip() == "").all():

@@ -1,4 +1,4 @@
-"""Normal forms of a text: the one that is kept, and the one that is compared; and what a text is counted in."""
+"""Normal forms of a text (for storing and for comparing), and its words, terms, length and script."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
 _CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cs}--[\s\u200c\u200d]]", regex.V1)
-"""Control, format, private and surrogate characters that are no white space; the two joiners are spelling in Indic and
-Arabic scripts."""
+"""Control, format, private-use and surrogate characters other than white space; the two joiners are spelling in Indic
+and Arabic scripts.
+"""
 CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
-"""What no id or label may hold: tabs, line breaks, NUL and halves of characters among others."""
+"""Characters that no id or label may contain: tabs, line breaks, NUL and surrogates among others."""
 _SPACE = regex.compile(r"\s+")
 _PUNCTUATION = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
 _LETTER = regex.compile(r"\p{L}")
 
 _UNSPACED = r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Line_Break=SA}"
-"""Characters of scripts that write no blanks between words; SA (UAX 14): Thai, Lao, Khmer, Burmese, Shan and others."""
+"""Characters of scripts without blanks between words; SA (UAX 14): Thai, Lao, Khmer, Burmese, Shan and others."""
 _CHARACTER = rf"(?=[{_UNSPACED}])\X"
 _UNIT = regex.compile(rf"{_CHARACTER}|[^\s{_UNSPACED}]+")
 _STRETCH = regex.compile(rf"(?:{_CHARACTER})+|[^\s{_UNSPACED}]+")
@@ -32,18 +33,20 @@ _IS_UNSPACED = regex.compile(f"[{_UNSPACED}]")
 _HAN = regex.compile(r"\p{Han}")
 
 RUN = 8
-"""Words in a row that are a run (see docs/data.md)."""
+"""Words of a run, see `runs` and docs/data.md."""
 
 UNICODE_SCRIPTS = {
     "Kore": ("Hang", "Hani"), "Jpan": ("Hira", "Kana", "Hani"), "Hrkt": ("Hira", "Kana"), "Hans": ("Hani",),
     "Hant": ("Hani",), "Hanb": ("Hani", "Bopo"), "Jamo": ("Hang",), "Aran": ("Arab",), "Cyrs": ("Cyrl",),
     "Geok": ("Geor",), "Latf": ("Latn",), "Latg": ("Latn",), "Syre": ("Syrc",), "Syrj": ("Syrc",), "Syrn": ("Syrc",),
 }  # fmt: skip
-"""Unicode scripts of those ISO 15924 codes that are no Unicode script themselves: styles and mixtures."""
+"""Unicode scripts of the ISO 15924 codes that are not Unicode scripts themselves: styles and mixtures."""
 
 
 def unicode_scripts(script: str) -> tuple[str, ...]:
-    """The Unicode scripts of an ISO 15924 code; empty: it is no code, or one of no script (Zyyy, Zxxx, Qaaa)."""
+    """The Unicode scripts of an ISO 15924 code; empty if it is not a code, or a code without a script (Zyyy, Zxxx,
+    Qaaa).
+    """
     names = UNICODE_SCRIPTS.get(script, (script,))
     try:
         for name in names:
@@ -54,41 +57,42 @@ def unicode_scripts(script: str) -> tuple[str, ...]:
 
 
 def clean(text: str) -> str:
-    """NFC, white space (tabs and newlines too) as single blanks, no control characters, no blanks around.
+    """Normalise a text: NFC, white space (tabs and newlines too) as single blanks, no control characters, no blanks at
+    the ends.
 
-    A clean text stays as it is: what is taken out goes first, since it may stand between two blanks, or between a
-    letter and its mark.
+    Applied to its own result it changes nothing, because control characters are removed before blanks are joined and
+    letters are composed.
     """
     return _SPACE.sub(" ", unicodedata.normalize("NFC", _CONTROL.sub("", text))).strip()
 
 
 def comparable(text: str) -> str:
-    """The form in which two texts count as the same: NFKC, case-folded, words of letters and digits only."""
+    """The form in which two texts count as equal: NFKC, case-folded, words of letters and digits only."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     return _PUNCTUATION.sub(" ", folded).strip()
 
 
 def characters(text: str) -> list[str]:
-    """Characters as people see them: letters with their marks (extended grapheme clusters, UAX 29)."""
+    """Characters as people see them, letters with their marks (extended grapheme clusters, UAX 29)."""
     return regex.findall(r"\X", text)
 
 
 def words(text: str) -> list[str]:
-    """Words of a comparable text; characters in scripts that write no blanks."""
+    """Words of a text in its comparable form; in scripts without blanks, its characters."""
     return _UNIT.findall(comparable(text))
 
 
 def terms(text: str) -> set[str]:
-    """Words of a comparable text; in scripts that write no blanks, pairs of adjacent characters.
+    """The set of words of a text in its comparable form; in scripts without blanks, of pairs of adjacent characters.
 
-    Pairs, because unrelated sentences then share as few of them as English ones share words (docs/data.md).
-    A character that stands alone is a term.
+    Unrelated sentences in these scripts share about as few pairs as English ones share words (docs/data.md). A single
+    character is a term too.
     """
     return {*counted_terms(text)}
 
 
 def counted_terms(text: str) -> list[str]:
-    """As `terms`, in their order, each as often as it is there."""
+    """The terms of a text in their order, with repetitions."""
     return [term for stretch in _STRETCH.findall(comparable(text)) for term in _terms(stretch)]
 
 
@@ -99,10 +103,9 @@ def _terms(stretch: str) -> list[str]:
 
 
 def runs(text: str) -> Iterator[tuple[str, ...]]:
-    """From each unit of `words` on, as few as make a run: RUN words, or as much in scripts that write no blanks.
+    """Iterate over all runs of RUN consecutive words; in scripts without blanks, of 24 characters (12 of Han).
 
-    That is 24 characters, 12 of Han. Two texts share a run wherever they share a stretch of that length, however the
-    rest of them is written.
+    Two texts share a run wherever they share a stretch of that length, even if the rest is in another script.
     """
     units = words(text)
     ends = [0, *itertools.accumulate(map(_thirds, units))]
@@ -121,17 +124,17 @@ def _thirds(unit: str) -> int:
 
 
 def length(text: str) -> float:
-    """Words of a text; in scripts that write no blanks two characters are a word."""
+    """The number of words of a text; in scripts without blanks two characters count as one word."""
     return sum(0.5 if _IS_UNSPACED.match(unit) else 1 for unit in words(text))
 
 
 def within_bounds(text: str, bounds: Cleaning) -> bool:
-    """Whether a clean text lies within the bounds of length."""
+    """Whether a clean text is within the bounds of length."""
     return bounds.min_characters <= len(text) <= bounds.max_characters and length(text) >= bounds.min_words
 
 
 def script_share(text: str, script: str) -> float:
-    """Share of a text's letters that belong to an ISO 15924 script, see `characters_of`; 1 without letters."""
+    """Share of a text's letters that belong to an ISO 15924 script; 1 without letters."""
     letters = "".join(_LETTER.findall(text))
     if not letters:
         return 1.0
@@ -140,7 +143,11 @@ def script_share(text: str, script: str) -> float:
 
 @functools.cache
 def characters_of(script: str) -> str:
-    """The characters of an ISO 15924 script inside a regular expression's brackets; a UserError if there are none."""
+    """The characters of an ISO 15924 script, for use inside brackets of a regular expression.
+
+    Raises:
+        UserError: no such script.
+    """
     if not (names := unicode_scripts(script)):
         raise UserError(f"script {script!r}: no such script; expected a code of ISO 15924 like Latn or Arab")
     return "".join(rf"\p{{Script={name}}}" for name in names)

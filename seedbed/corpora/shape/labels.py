@@ -1,4 +1,4 @@
-"""What people said of a text or a pair: labels and scores, checked; labelled pairs as their kind has them."""
+"""Checking labels and gold scores, and reading labelled pairs."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.io import UserError, read_table
 
 LABELS = ("entailment", "neutral", "contradiction")
-"""In the order of XNLI's integers, which are also what a language model answers (paper 000, table 21)."""
+"""NLI labels in the order of XNLI's integers, which are also a language model's answers (paper 000, table 21)."""
 _NAMES = {name: name for name in LABELS} | {str(number): name for number, name in enumerate(LABELS)}
 _NAMES["contradictory"] = "contradiction"  # XNLI-MT's word
 
 
 def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The rows with their labels as words; a UserError if one is not known."""
+    """Rows with their NLI labels as words.
+
+    Raises:
+        UserError: an unknown label.
+    """
     labels = table["label"].str.strip().str.lower().map(_NAMES)
     if labels.isna().any():
         row = table[labels.isna()].iloc[0]
@@ -29,7 +33,11 @@ def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def require_labels(table: pd.DataFrame, where: str) -> None:
-    """Stop, by a UserError, at a row without a label."""
+    """Check that every row has a label.
+
+    Raises:
+        UserError: one has none.
+    """
     blank = table[table["label"].str.strip() == ""]
     if len(blank):
         raise UserError(
@@ -39,7 +47,11 @@ def require_labels(table: pd.DataFrame, where: str) -> None:
 
 
 def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> None:
-    """Stop, by a UserError, at a score of a graded test set that is no number on its scale."""
+    """Check that every gold score is a number on its scale.
+
+    Raises:
+        UserError: one is not.
+    """
     scores = pd.to_numeric(table["score"], errors="coerce")
     wrong = table[~scores.between(*scale)]
     if len(wrong):
@@ -52,7 +64,11 @@ def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) ->
 
 
 def with_scores(blocks: Blocks, scale: tuple[float, float], where: str) -> Blocks:
-    """Blocks of rows, checked as they are read; see `check_scores`."""
+    """Iterate over blocks of rows, checking their gold scores.
+
+    Raises:
+        UserError: a score is not a number on the scale.
+    """
     for block in blocks:
         check_scores(block, scale, where)
         yield block
@@ -61,8 +77,12 @@ def with_scores(blocks: Blocks, scale: tuple[float, float], where: str) -> Block
 def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:
     """Read a corpus of labelled pairs: id, premise, hypothesis, label (a word).
 
+    Args:
+        path: the corpus.
+        train: it is training data, which needs at least two labels.
+
     Raises:
-        UserError: as `read_table` and `named`; or, to train on, pairs that all have one label.
+        UserError: the file cannot be read, an unknown label, or training data with a single label.
     """
     table = named(read_table(path, ["id", *COLUMNS["labelled_pairs"]]), str(path))
     if train and table["label"].nunique() < 2:

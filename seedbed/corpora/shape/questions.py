@@ -1,4 +1,4 @@
-"""Questions whose answers stand in a context: each answer at its place, both columns lists in JSON."""
+"""Extractive questions: answers with their positions in a context, both as JSON lists."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ PARTS = {"answers": "text", "starts": "answer_start"}
 
 
 def divided(rows: pd.DataFrame) -> pd.DataFrame:
-    """The rows with SQuAD's answers, where they have them, in two columns of JSON: `answers` and `starts`.
+    """Split SQuAD's answer objects, if there are any, into two columns of JSON lists: `answers` and `starts`.
 
-    Answers are an object {text: [...], answer_start: [...]}, as on the hub. Those without a place have no starts.
+    Answers are objects {text: [...], answer_start: [...]}, as on the hub. Those without a position have no starts.
     """
     if [*rows.columns].count("answers") != 1 or not any(isinstance(cell, dict) for cell in rows["answers"]):
         return rows
@@ -25,7 +25,7 @@ def divided(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def gathered(answers: list[dict[str, Any]]) -> dict[str, list[Any]]:
-    """The answers of SQuAD's own files, an object each, as one object of lists."""
+    """The answers of a question in SQuAD's own files, one object each, as one object of lists."""
     return {name: [one[name] for one in answers if name in one] for name in PARTS.values()}
 
 
@@ -40,13 +40,13 @@ def _json(values: list[Any]) -> str:
 
 
 def in_place(table: pd.DataFrame, where: str) -> pd.DataFrame:
-    """The rows with contexts and answers that fit a cell of a TSV and keep every character's place.
+    """Normalise contexts and answers so that they fit a TSV and every character keeps its position.
 
-    A tab, a line break or a control character becomes one blank; nothing else is cleaned, since places count
+    A tab, line break or control character becomes one blank; nothing else is cleaned, because positions count
     characters.
 
     Raises:
-        UserError: an empty question or context; answers or starts that are no list, or not as many of both.
+        UserError: an empty question or context; answers or starts that are not lists, or of different lengths.
     """
     for name in ("question", "context"):
         refuse(table[table[name].str.strip() == ""], f"has no {name}; give it one, or leave such rows out", where)
@@ -63,10 +63,16 @@ def _blanked(text: str) -> str:
 
 
 def lists(table: pd.DataFrame, column: str, of: type, where: str) -> list[list[Any]]:
-    """A column of JSON lists, read.
+    """Parse a column of JSON lists.
+
+    Args:
+        table: the rows.
+        column: its name.
+        of: the type of the values.
+        where: the data's name, for messages.
 
     Raises:
-        UserError: a cell is no list of this type.
+        UserError: a cell is not a list of this type.
     """
     found = [_read(cell) for cell in table[column]]
     wrong = [not (isinstance(one, list) and all(type(value) is of for value in one)) for one in found]
@@ -83,20 +89,20 @@ def _read(cell: str) -> Any:
 
 
 def require_answers(table: pd.DataFrame, where: str) -> None:
-    """Every question has an answer that is not empty.
+    """Check that every question has an answer that is not empty.
 
     Raises:
-        UserError: one has none; as `lists`.
+        UserError: one has none, or answers are not a list.
     """
     none = [not any(text.strip() for text in texts) for texts in lists(table, "answers", str, where)]
     refuse(table[none], "has no answer; give it one, or leave such rows out with `where:`", where)
 
 
 def spans(table: pd.DataFrame, where: str) -> list[tuple[int, int]]:
-    """First character and the one after the last of each row's first answer in its context.
+    """Start and end (exclusive) of each row's first answer in its context, in characters.
 
     Raises:
-        UserError: a row without an answer or its place, or an answer that is not at it; as `lists`.
+        UserError: a row without an answer or its position, or an answer that is not at its position.
     """
     require_answers(table, where)
     answers, starts = lists(table, "answers", str, where), lists(table, "starts", int, where)
@@ -109,7 +115,16 @@ def spans(table: pd.DataFrame, where: str) -> list[tuple[int, int]]:
 
 
 def refuse(wrong: pd.DataFrame, told: str, where: str) -> None:
-    """Raise what is wrong with the first of some rows, if there are any."""
+    """Raise an error about the first of the given rows, if there are any.
+
+    Args:
+        wrong: the rows.
+        told: what is wrong with them.
+        where: the data's name.
+
+    Raises:
+        UserError: there are rows.
+    """
     if len(wrong):
         more = f" (and {len(wrong) - 1} rows more)" if len(wrong) > 1 else ""
         raise UserError(f"{where}: id {wrong['id'].iloc[0]!r}{more} {told}")

@@ -1,1 +1,1 @@
-"""Figures of tables: a file for each kind, whose `draw` takes what `plot.plot` takes, and one fact of each language."""
+"""Figures of tables: one file for each kind, with a function `draw(data, spec, names)` that `plot.plot` calls."""

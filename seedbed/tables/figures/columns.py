@@ -1,4 +1,4 @@
-"""Columns of a table as points of lines (k, layers): averages over languages or each, a line for each system."""
+"""Lines over the columns of a table (k, layers), one for each system: averages over languages, or each language."""
 
 from collections.abc import Iterator, Mapping
 
@@ -17,7 +17,7 @@ GAP, TICK = 0.42, 0.22
 
 
 def draw(table: pd.DataFrame, spec: Columns, names: Mapping[str, str]) -> Figure:
-    """Draw a table: panels whose columns it lacks are left out, as are single points."""
+    """Plot a table; panels whose columns it lacks are left out, as are lines of a single point."""
     panels = list(_panels(table, spec, names))
     lines, above = _called(table, spec)
     shades = colours(lines.values(), spec)

@@ -1,4 +1,4 @@
-"""A curve of a table: what a quantity (triplets, lambda) does to the score, a panel for each backbone and column."""
+"""Curves of the score over a quantity (number of triplets, lambda), a panel for each backbone and column."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ PANEL = 2.6
 
 
 def draw(table: pd.DataFrame, spec: Curve, names: Mapping[str, str]) -> Figure:
-    """Draw a table whose recipes are points of curves: one line a language, its interval as a band."""
+    """Plot a table whose recipes are points of curves: one line for each language, with its interval as a band."""
     panels = list(table.groupby(["backbone", "column"], sort=False))
     lines = [(language, series) for language in table["language"].unique() for series in spec.series]
     several = len(spec.series) > 1

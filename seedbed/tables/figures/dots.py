@@ -1,4 +1,4 @@
-"""A figure of a table: a dot and its interval for each recipe and language, a panel for each backbone and column."""
+"""Dots with intervals for each recipe and language, a panel for each backbone and column."""
 
 from collections.abc import Mapping
 from statistics import fmean
@@ -17,18 +17,18 @@ from seedbed.tables.specs import metric_named
 
 MARGINS = Margins(head=0.72, foot=0.78, left=1.3, right=0.35, between=0.62)
 GAP = 1.6
-"""From one language to the next, in dots."""
+"""Distance between two languages, in dots."""
 LETTER = 0.085
-"""Inches of a letter of a panel's title, which has more than one line in a narrow panel."""
+"""Inches of a letter of a panel's title, which has several lines in a narrow panel."""
 ROWS = "training rows"
-"""What stands above their counts."""
+"""Heading of the numbers of training rows."""
 
 Places = Mapping[tuple[str, str], float]
-"""(language, recipe) -> its height on the y axis, in dots from the top."""
+"""(language, recipe) -> its position on the y axis, in dots from the top."""
 
 
 def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
-    """Draw a table; left of the first panel stand the rows that each encoder was trained on, where known."""
+    """Plot a table; the numbers of training rows are left of the first panel, where known."""
     panels = table.groupby(["backbone", "column"], sort=False)
     table = pd.concat([without_lone_average(part) for _, part in panels])
     backbones, columns = table["backbone"].unique(), table["column"].unique()

@@ -1,4 +1,4 @@
-"""Means over the languages of a family or script, with their standard deviation: a panel for each backbone."""
+"""Means over the languages of a family or script, with standard deviations: a panel for each backbone."""
 
 from collections.abc import Mapping
 
@@ -15,13 +15,13 @@ MARGINS = Margins(head=0.85, foot=0.85, left=1.65, right=0.2, between=0.75)
 ACROSS = 5
 """Panels in a row."""
 ROW = 1.2
-"""From one group to the next, beyond its dots, in dots."""
+"""Distance between two groups beyond their dots, in dots."""
 UNKNOWN = "not known"
-"""The group of languages that the registry lacks."""
+"""Group of languages that the registry does not have."""
 
 
 def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
-    """Draw a table: rows are groups (by `names`), best first by the last column; its columns are the dots of a row."""
+    """Plot a table: rows are groups (by `names`), sorted by the last column; each column is a dot in a row."""
     rows = table[table["language"] != AVERAGE]
     rows = rows.assign(group=rows["language"].map(lambda code: names.get(code) or UNKNOWN))
     columns, panels = list(rows["column"].unique()), systems(rows)

@@ -1,4 +1,4 @@
-"""Which texts and encoders a map is made of: its spec, met with what a study offers."""
+"""Planning a map: which texts and encoders its spec needs in a study."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
@@ -11,15 +11,15 @@ from seedbed.tables.plan import Offered, System
 
 
 class Mapped(NamedTuple):
-    """What a map shows of a study."""
+    """The texts and encoders of a map."""
 
     map: TextMap
     backbones: list[str]
-    """By the study's names, in its order."""
+    """Names in the study, in its order."""
     systems: dict[str, System]
     """Recipe -> its encoders, of which the first seed's is shown, in the order of the spec."""
     languages: list[str]
-    """Whose texts it shows."""
+    """Languages of the texts."""
 
 
 def plan_map(
@@ -29,16 +29,19 @@ def plan_map(
     tasks: Mapping[str, Mapping[str, list[str]]],
     reserved: Collection[str] = (),
 ) -> Mapped:
-    """Meet a map with a study.
+    """Plan a map in a study.
 
     Args:
-        tasks: of each kind of texts, the tasks that have them -> their languages: `labelled_texts`, those whose
-            training set is in the language of the test; `parallel`, those whose test sets are translations.
-        reserved: languages that only a map shows which names them.
+        spec: the map's spec.
+        systems: the study's recipes.
+        backbones: name -> the study's backbones.
+        tasks: kind of texts -> tasks -> languages; kinds are `labelled_texts`, tasks whose training set is in the
+            test's language, and `parallel`, tasks whose test sets are translations.
+        reserved: languages that are shown only on maps that name them.
 
     Raises:
-        UserError: the spec is of another kind, the study lacks the task, one of the recipes, or all of the languages
-            or backbones, a recipe has an encoder for each language, or a fusion is named.
+        UserError: the spec is of another kind; the study lacks the task, a recipe, or all languages or backbones; a
+            recipe has one encoder for each language; or a fusion is named.
     """
     where = f"figure {spec.title!r}"
     if not isinstance(spec, Map):

@@ -1,4 +1,4 @@
-"""What one recipe gains over others on pairs of languages: a row for each language, the mean over all pairs with it."""
+"""Gains of one recipe over others on language pairs: a row for each language, with the mean over all its pairs."""
 
 from collections.abc import Mapping
 
@@ -13,11 +13,11 @@ from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.35, right=0.6, between=0.75)
 GAP = 0.8
-"""From one language to the next, beyond its bars, in bars."""
+"""Distance between two languages, in bars."""
 
 
 def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure:
-    """Draw a table: a panel for each backbone and column; languages with the greatest first gain come first."""
+    """Plot a table: a panel for each backbone and column; languages are sorted by the first gain."""
     panels = {
         where: gains(rows, spec)
         for where, rows in table[table["language"] != AVERAGE].groupby(["backbone", "column"], sort=False)
@@ -38,14 +38,15 @@ def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure
 
 
 def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
-    """What `spec.recipe` gains over each recipe of `spec.over`, in percent of that one's mean over the same pairs.
+    """Gains of `spec.recipe` over each recipe of `spec.over`, in percent of that one's mean over the same pairs.
 
     Args:
-        rows: of one backbone and column, a row for each recipe and pair.
+        rows: rows of one backbone and column, one for each recipe and pair.
+        spec: the figure's spec.
 
     Returns:
-        A row for each language, the greatest gain over the first first: a column for each recipe, and `{recipe} paper`
-        over the pairs of which the paper has both numbers; `pairs` are how many there are.
+        A row for each language, sorted by the first gain: a column for each recipe, `{recipe} paper` over the pairs of
+            which the paper has both numbers, and the number of `pairs`.
     """
     ours, papers = (rows.pivot(index="language", columns="recipe", values=name) for name in ("value", "paper"))
     members = {code for pair in ours.index for code in languages_of(pair)}

@@ -1,4 +1,4 @@
-"""Pairs of a table: two columns as two dots on one line, a line for each recipe and language, panels side by side."""
+"""Pairs of dots: two columns of a table on one line, for each recipe and language, with panels side by side."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,18 +13,18 @@ from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, name
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
-"""Every panel of the row has the left one, for its names."""
+"""Every panel of the row has the left margin, for its names."""
 ROW = 1.6
-"""From one line to the next, in the spacing of dots."""
+"""Distance between two lines, in the spacing of dots."""
 GAP = 0.9
-"""More from one language to the next, in lines."""
+"""Additional distance between two languages, in lines."""
 
 Line = tuple[str, str]
 """(language, recipe)."""
 
 
 def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
-    """Draw a table: what two columns say of one recipe and language lies on one line; panels it lacks are left out."""
+    """Plot a table: two columns of one recipe and language are on one line; panels without data are left out."""
     panels = {title: part for title in spec.pairs if len(part := _panel_of(table, spec, title))}
     sides = list(dict.fromkeys(side for each in spec.pairs.values() for side in each.values()))
     shades = colours(sides, spec)

@@ -1,4 +1,4 @@
-"""A plane of a table: one column against another (alignment, uniformity), a panel for each backbone and language."""
+"""One column against another (alignment, uniformity), a panel for each backbone and language."""
 
 from collections.abc import Mapping
 
@@ -13,7 +13,7 @@ PANEL, ACROSS = 2.5, 4
 
 
 def draw(table: pd.DataFrame, spec: Plane, names: Mapping[str, str]) -> Figure:
-    """Draw a table of two columns: each recipe is a point, the first column its y, the second its x."""
+    """Plot a table of two columns: each recipe is a point, the first column its y, the second its x."""
     y, x = table["column"].unique()[:2]
     wide = table.pivot(index=["backbone", "language", "recipe"], columns="column", values=["value", "low", "high"])
     panels = list(dict.fromkeys(zip(table["backbone"], table["language"], strict=True)))

@@ -1,4 +1,4 @@
-"""A figure of a table, or of a map, in the form that its spec names."""
+"""Plotting a table, or a map, in the form that its spec names."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,11 +28,12 @@ KINDS: dict[str, Callable[[pd.DataFrame, Any, Mapping[str, str]], Figure]] = {
 
 
 def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, str]]) -> Figure:
-    """Draw a table, or a map.
+    """Plot a table, or a map.
 
     Args:
-        data: as `tabulate.read` gives it, or as `seedbed.evaluation.maps.read` does.
-        facts: code -> name, family and script of the languages; one without a name is labelled with its code.
+        data: the table as `tabulate.read` returns it, or the points of `seedbed.evaluation.maps.read`.
+        spec: the figure's spec.
+        facts: language code -> its name, family and script; without a name the code is shown.
 
     Raises:
         UserError: the table has none of the spec's backbones or columns, a plane has not two columns, groups have no

@@ -1,4 +1,4 @@
-"""Shares of a whole: a row for each part, a dot and its interval for each recipe, and what chance would give."""
+"""Shares of a whole: a row for each part, with a dot and interval for each recipe, and the share by chance."""
 
 from collections.abc import Mapping
 
@@ -13,13 +13,13 @@ from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.5, right=0.25, between=0.8)
 GAP = 1.2
-"""From one part to the next, beyond its dots, in dots."""
+"""Distance between two parts beyond their dots, in dots."""
 BETWEEN = 0.25
-"""Inches from one panel to the next."""
+"""Inches between two panels."""
 
 
 def draw(table: pd.DataFrame, spec: Shares, names: Mapping[str, str]) -> Figure:
-    """Draw a table: a row of panels for each backbone; panels whose columns it lacks are left out, as are parts."""
+    """Plot a table: a row of panels for each backbone; panels and parts that it lacks are left out."""
     whole = _of_average(table)
     titles = [title for title, parts in spec.panels.items() if whole["column"].isin(list(parts)).any()]
     parts = list(dict.fromkeys(part for title in titles for part in _shown(whole, spec, title).values()))

@@ -1,4 +1,4 @@
-"""Specs of figures: the YAML files behind `seedbed.resources.specs`, each kind with the keys that it has."""
+"""Specs of figures: validated contents of the YAML files of `seedbed.resources.specs`, one class for each kind."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -14,7 +14,7 @@ Places = Annotated[dict[str, dict[str, float]], Field(min_length=1)]
 
 
 class FigureSpec(Spec):
-    """What all figures have."""
+    """Settings of all figures."""
 
     kind: Literal["dots", "curve", "plane", "pairs", "columns", "groups", "members", "shares", "map"] = "dots"
     """Which of the classes below it is."""
@@ -36,13 +36,13 @@ class FigureSpec(Spec):
 
     @classmethod
     def of(cls, content: Any) -> type[Self]:
-        """The class of its kind."""
+        """The class for a file's kind."""
         kind = content.get("kind", "dots") if isinstance(content, dict) else "dots"
         return next((one for one in KINDS if one.model_fields["kind"].default == kind), cls)
 
     @property
     def columns(self) -> list[str]:
-        """The columns of the table that it draws; none: all."""
+        """The columns of the table that it shows; empty: all."""
         return []
 
     @field_validator("note")
@@ -56,14 +56,14 @@ class FigureSpec(Spec):
 
 
 class OfTable(FigureSpec):
-    """A figure that is drawn from a table, and belongs to its paper."""
+    """A figure of a table; it belongs to the table's paper."""
 
     table: str = Field(min_length=1)
     """Name of the table."""
 
 
 class Dots(OfTable):
-    """A row for each recipe and language."""
+    """A row of dots for each recipe and language."""
 
     kind: Literal["dots"] = "dots"
     spacing: Inches = 0.135
@@ -101,7 +101,7 @@ class Pairs(OfTable):
 
     @property
     def columns(self) -> list[str]:
-        """See `FigureSpec`."""
+        """The columns of all panels."""
         return [column for each in self.pairs.values() for column in each]
 
     @field_validator("pairs")
@@ -114,7 +114,7 @@ class Pairs(OfTable):
 
 
 class Columns(OfTable):
-    """Columns as points of a line for each backbone and recipe: averages over languages, or language by language."""
+    """Lines over columns for each backbone and recipe: averages over languages, or language by language."""
 
     kind: Literal["columns"] = "columns"
     panels: Places
@@ -132,7 +132,7 @@ class Columns(OfTable):
 
     @property
     def columns(self) -> list[str]:
-        """See `FigureSpec`."""
+        """The columns of all panels."""
         return [column for each in self.panels.values() for column in each]
 
 
@@ -149,7 +149,7 @@ class Groups(OfTable):
 
 
 class Members(OfTable):
-    """Pairs of languages by their members: what one recipe gains over others."""
+    """Gains of one recipe over others on language pairs, by their languages."""
 
     kind: Literal["members"] = "members"
     recipe: str
@@ -163,7 +163,7 @@ class Members(OfTable):
 
 
 class Shares(OfTable):
-    """Shares of a whole, averages over languages, beside what a choice at random would give each."""
+    """Shares of a whole, averaged over languages, compared with shares by chance."""
 
     kind: Literal["shares"] = "shares"
     panels: Annotated[dict[str, dict[str, str]], Field(min_length=1)]
@@ -177,7 +177,7 @@ class Shares(OfTable):
 
     @property
     def columns(self) -> list[str]:
-        """See `FigureSpec`."""
+        """The columns of all panels."""
         return [column for each in self.panels.values() for column in each]
 
     @model_validator(mode="after")

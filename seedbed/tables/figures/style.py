@@ -1,4 +1,4 @@
-"""What all figures share: fonts, colours, title, legend and note; and how they are written."""
+"""Shared parts of figures: fonts, colours, title, legend and note, and writing files."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -39,14 +39,14 @@ STYLE: dict[str, Any] = {
     "svg.hashsalt": "seedbed",  # without it the ids in the SVG are random
 }
 EDGE, LINE = 0.12, 0.22
-"""Inches from the figure's edge to its texts, and from one line of the legend to the next."""
+"""Inches from the figure's edge to its texts, and height of a line of the legend."""
 LEGEND_COLUMNS = 6
 MARKERS = "osD^vPX"
-"""Shapes beside colours: seven, so that eight colours do not meet the same shape again soon."""
+"""Shapes: seven, so that with eight colours combinations repeat late."""
 
 
 def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:
-    """Write a figure twice; equal figures give equal bytes."""
+    """Write a figure as SVG and PNG; equal figures give equal bytes."""
     with matplotlib.rc_context(STYLE):
         with atomic(svg) as temporary:
             figure.savefig(temporary, format="svg", metadata={"Date": None, "Creator": None})
@@ -55,19 +55,19 @@ def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:
 
 
 def colours(names: Iterable[str], spec: FigureSpec) -> dict[str, str]:
-    """Name -> colour; a palette that is too short starts again."""
+    """Name -> colour; a palette that is too short repeats."""
     return {name: spec.palette[place % len(spec.palette)] for place, name in enumerate(dict.fromkeys(names))}
 
 
 def styles(names: Iterable[str], spec: FigureSpec) -> dict[str, tuple[str, str]]:
-    """Name -> colour and marker; where the palette starts again, another marker."""
+    """Name -> colour and marker; when the palette repeats, the marker changes."""
     shades = colours(names, spec)
     marks = [MARKERS[place // len(spec.palette) % len(MARKERS)] for place in range(len(shades))]
     return dict(zip(shades, zip(shades.values(), marks, strict=True), strict=True))
 
 
 class Margins(NamedTuple):
-    """Inches above rows of panels, below them, at their sides, and between the rows."""
+    """Inches above the rows of panels, below them, at their sides, and between the rows."""
 
     head: float
     foot: float
@@ -76,7 +76,14 @@ class Margins(NamedTuple):
     between: float = 0.0
 
     def canvas(self, spec: FigureSpec, names: int, panel: float, rows: int = 1) -> Figure:
-        """An empty figure whose rows of panels are `panel` inches high, below a legend of so many names."""
+        """An empty figure for panels.
+
+        Args:
+            spec: the figure's spec.
+            names: the number of entries of the legend.
+            panel: height of a panel, in inches.
+            rows: the number of rows of panels.
+        """
         head = self.head + LINE * -(-names // LEGEND_COLUMNS)
         height = head + rows * panel + (rows - 1) * self.between + self.foot
         figure = Figure(figsize=(spec.width, height))
@@ -91,25 +98,25 @@ class Margins(NamedTuple):
 
 
 def named(language: str, names: Mapping[str, str]) -> str:
-    """What a figure calls a language: its name, or its code; or the average."""
+    """A language's label: its name, else its code; "Average" for the average."""
     return "Average" if language == AVERAGE else names.get(language, language)
 
 
 def ordered(rows: pd.DataFrame, places: Mapping[str, float]) -> tuple[list[float], pd.DataFrame]:
-    """The rows that have a place on the x axis (name -> place), from left to right, and their places."""
+    """The rows that have a position on the x axis (name -> position), from left to right, and their positions."""
     points = sorted((place, name) for name, place in places.items() if name in rows.index)
     return [place for place, _ in points], rows.loc[[name for _, name in points]]
 
 
 def write_beside(axes: Axes, height: float, text: str, *, left: bool = False, **style: Any) -> None:
-    """Write next to a panel, on its right or left."""
+    """Write a text next to a panel, on its right or left."""
     place = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "va": "center"}
     at = {"xy": (0, height), "xytext": (-4, 0), "ha": "right"} if left else {"xy": (1, height), "xytext": (3, 0)}
     axes.annotate(text, **at, **place, **style)
 
 
 def heading(figure: Figure, title: str) -> None:
-    """What a figure shows, above it."""
+    """Write a figure's title."""
     width, height = figure.get_size_inches()
     figure.text(EDGE / width, 1 - EDGE / height, title, va="top", fontsize=12, fontweight="bold")
 
@@ -121,7 +128,15 @@ def write_around(
     legend: Mapping[str, str],
     markers: Mapping[str, str] | None = None,
 ) -> None:
-    """Title, legend (label -> colour, and label -> marker, left out a dot) and note."""
+    """Write title, legend and note.
+
+    Args:
+        figure: the figure.
+        table: the table.
+        spec: the figure's spec.
+        legend: label -> colour.
+        markers: label -> marker; without one, a dot.
+    """
     width, height = figure.get_size_inches()
     first, methods = table.iloc[0], dict(zip(table["recipe"], table["method"], strict=True))
     heading(figure, spec.title)

@@ -1,4 +1,4 @@
-"""A map of parallel texts: places in the plane, coloured by sentence, language and label; a row for each encoder."""
+"""A map of parallel texts in the plane, coloured by sentence, language and label; a row for each encoder."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ from seedbed.tables.figures.specs import Map
 from seedbed.tables.figures.style import EDGE, PALE, heading, styles
 
 BY = {"id": "by sentence", "language": "by language", "label": "by label"}
-"""Column of the points -> how a panel is called that it colours."""
+"""Column of the points -> title of the panel that is coloured by it."""
 HEAD, LEFT, BETWEEN, FOOT = 0.66, 0.15, 0.14, 0.3
 """Inches above the panels, at their sides and between them, and below the legends."""
 LINE, ACROSS = 0.2, 3
@@ -19,7 +19,7 @@ LINE, ACROSS = 0.2, 3
 
 
 def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
-    """Draw a map."""
+    """Plot a map."""
     points = points.assign(language=points["language"].map(lambda code: names.get(code, code)))
     encoders = by_encoder(points, spec)
     panel = (spec.width - 2 * LEFT - 2 * BETWEEN) / 3
@@ -51,8 +51,9 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
 
 
 def by_encoder(points: pd.DataFrame, spec: Map) -> dict[str, pd.DataFrame]:
-    """What an encoder is called -> its points. What all have in common, backbone or recipe, is left out of the name;
-    a single one is called after its backbone."""
+    """Label of an encoder -> its points. A backbone or recipe that all share is left out of the labels; a single
+    encoder is labelled with its backbone.
+    """
     found = list(points.groupby(["backbone", "recipe"], sort=False))
     recipes = {recipe: spec.recipes.get(recipe, recipe) for (_, recipe), _ in found}
     several = len({backbone for (backbone, _), _ in found}) > 1 or len(recipes) == 1
@@ -63,7 +64,7 @@ def by_encoder(points: pd.DataFrame, spec: Map) -> dict[str, pd.DataFrame]:
 
 
 def finish(axes: Axes) -> None:
-    """A frame without numbers, in which a step to the side is as long as one upwards."""
+    """A frame without numbers and with equal scales of both axes."""
     axes.set(xticks=[], yticks=[])
     axes.margins(0.05)
     axes.spines[:].set_visible(True)

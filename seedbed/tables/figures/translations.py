@@ -1,4 +1,4 @@
-"""A map of pairs: places in the plane, a line from each text to its translation; a panel for each encoder."""
+"""A map of translation pairs in the plane, with a line from each text to its translation; a panel for each encoder."""
 
 from collections.abc import Mapping
 
@@ -21,7 +21,7 @@ HOLLOW = "white"
 
 
 def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
-    """Draw a map."""
+    """Plot a map."""
     encoders = by_encoder(points, spec)
     shades = colours(points["label"], spec)
     rows = -(-len(encoders) // ACROSS)

@@ -1,1 +1,1 @@
-"""Pages of the report and Markdown of tables."""
+"""Pages in Markdown and parts of the report: tables, neighbours, triplets."""

@@ -1,4 +1,4 @@
-"""A table as a person reads it: Markdown in the paper's layout, with the paper's own numbers next to ours."""
+"""A table in Markdown in the paper's layout, with the paper's own numbers next to ours."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
@@ -15,7 +15,7 @@ from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
 MARKS = {REPRODUCED: " ✓", NOT_REPRODUCED: " ✗"}
 FEW = 6
-"""Languages or columns that a legend names one by one, where more of them have the same said of them."""
+"""Up to this many languages or columns, a legend names them one by one."""
 
 
 def layout(
@@ -26,10 +26,13 @@ def layout(
 ) -> str:
     """The table in Markdown as the paper prints it: a block for each backbone and column, methods x languages.
 
-    Below it the paper's own table, each number with ours, their difference and a verdict.
+    Below it is the paper's own table, each number with ours, their difference and a verdict.
 
     Args:
-        quoted: backbone and column -> what others report on the same tests, in rows below ours.
+        table: the table as `tabulate.read` returns it.
+        spec: the table's spec.
+        published: the paper's numbers.
+        quoted: (backbone, column) -> scores that others report on the same tests, in rows below ours.
     """
     compared = table["paper"].notna().any()
     parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published)]

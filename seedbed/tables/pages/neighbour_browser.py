@@ -1,4 +1,4 @@
-"""Mined neighbours to look at: what each way of mining found for one pair, and what its audit says of all."""
+"""Mined neighbours in the report: what each way of mining retrieved for a pair, and the audit of all."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ Row = dict[str, Any]
 
 
 class Mined(BaseModel):
-    """What the page shows of an audit of `mine_neighbours`."""
+    """The part of an audit of `mine_neighbours` that the page shows."""
 
     queries: int
     pool: int
@@ -27,15 +27,15 @@ class Mined(BaseModel):
 
 
 def browse(files: Sequence[Path], count: int) -> dict[str, list[Row]]:
-    """What the page shows of each language, in alphabetical order.
+    """What the page shows of each language, sorted by language.
 
     Args:
         files: mined neighbours, `.../{backbone}/neighbours/{mining}/{lang}.tsv`.
-        count: pairs shown of a language.
+        count: the number of pairs of a language.
 
     Returns:
-        Language -> pairs, spread over the files: each with `anchor`, `positive` and `rows` (`mining`, `rank`,
-        `cosine`, `text`), nearest first.
+        Language -> pairs, spread over the files: each with `anchor`, `positive` and `rows` (`mining`, `rank`, `cosine`,
+        `text`), nearest first.
 
     Raises:
         UserError: a file lacks a column.

@@ -1,4 +1,6 @@
-"""Triplets to look at: what every method made of one anchor (as paper 000, figures 6 and 11), and what was dropped."""
+"""Triplets in the report: what each method generated for an anchor (as in paper 000, figures 6 and 11), and rejected
+ones.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,17 +16,17 @@ Row = dict[str, Any]
 
 
 def browse(kept: Sequence[Path], rejected: Sequence[Path], anchors: int, count: int) -> dict[str, dict[str, list[Row]]]:
-    """What the page shows of each language, in alphabetical order.
+    """What the page shows of each language, sorted by language.
 
     Args:
-        kept: triplets that passed, `.../{generator}/{method}/{lang}.tsv`; a row's id names its anchor in all of them.
-        rejected: those that did not, `.../{generator}/{method}/{lang}.rejected.tsv`.
-        anchors: shown of a language.
-        count: rejected rows of a file.
+        kept: accepted triplets, `.../{generator}/{method}/{lang}.tsv`; a row's id identifies its anchor in all files.
+        rejected: rejected triplets, `.../{generator}/{method}/{lang}.rejected.tsv`.
+        anchors: the number of anchors of a language.
+        count: the number of rejected rows of a file.
 
     Returns:
         Language -> `anchors`: each with `anchor` and `rows` (`method`, `positive`, `negative`), first those that most
-        methods kept; and `rejected`: each with `method`, `reason`, `count` (rows of that reason), `side` and texts.
+        methods have; and `rejected`: each with `method`, `reason`, `count` (rows with that reason), `side` and texts.
 
     Raises:
         UserError: a file lacks a column.
@@ -51,7 +53,7 @@ def _by_language(paths: Sequence[Path]) -> dict[str, dict[str, Path]]:
 
 
 def side_by_side(tables: Mapping[str, pd.DataFrame], count: int) -> list[Row]:
-    """Anchors with what each method made of them: those that most methods kept, spread over the file; see `browse`."""
+    """Anchors with the triplets of each method: first those that most methods have, spread over the file; see `browse`."""
     if not tables:
         return []
     rows = pd.concat([table[["id", *TEXTS]].assign(method=name) for name, table in tables.items()])
@@ -66,7 +68,7 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], count: int) -> list[Row]:
 
 
 def rejections(path: Path, count: int) -> list[Row]:
-    """A row of each reason, the commonest reasons first; none where nothing was rejected. See `browse`."""
+    """One row for each reason, the most frequent first; empty if nothing was rejected. See `browse`."""
     if path.is_file() and path.read_bytes().count(b"\n") < 2:
         return []
     table = read_table(path, ["id", *TEXTS, "reason"])
@@ -79,7 +81,7 @@ def rejections(path: Path, count: int) -> list[Row]:
 
 
 def spread(items: Sequence[Any], count: int) -> list[Any]:
-    """At most `count` items from the first to the last, evenly, never drawn: a page is the same twice."""
+    """At most `count` items at even distances, always the same."""
     if count < 1 or not items:
         return []
     return [items[place] for place in np.unique(np.linspace(0, len(items) - 1, count).round().astype(int))]

@@ -1,1 +1,1 @@
-"""The report, and the answer to the study's question."""
+"""The report of a study: its best encoders, claims, tables, figures and texts on one page."""

@@ -1,5 +1,4 @@
-"""What a person came for, in a few lines: the best encoder of each language, how good it is, and how it is used; and
-every other encoder."""
+"""The beginning of the report: the best encoder of each language, its score and usage, and all other encoders."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,18 +22,22 @@ CODE = """{import_}
 
 
 class Listed(NamedTuple):
-    """An encoder that the answer lists."""
+    """An encoder in the list."""
 
     folder: str
     backbone: str
     recipe: str
     rows: int
-    """Trained on; 0: it was not trained."""
+    """Training rows; 0: it was not trained."""
     use: Usage
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """The encoder in a folder; raises as `manifests.read`."""
+        """The encoder in a folder.
+
+        Raises:
+            UserError: its manifest cannot be read, or its files were changed.
+        """
         manifest = manifests.read(folder / manifests.MANIFEST)
         about, training = manifest.get("about", {}), manifest.get("training") or {}
         names = (str(about.get(key, "")) for key in ("backbone", "recipe"))
@@ -42,11 +45,11 @@ class Listed(NamedTuple):
 
 
 def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[Listed]] = MappingProxyType({})) -> str:
-    """Markdown of what `choose_best` chose, and of all encoders that there are.
+    """The answer in Markdown.
 
     Args:
         best: folder of an encoder -> `best` of its manifest, see `best.choose` and `best.report`.
-        encoders: name of a language -> its encoders.
+        encoders: name of a language -> all its encoders.
     """
     every = "\n".join(["", EVERY, *(_every(name, own, best) for name, own in encoders.items())]) if encoders else ""
     if not best:
@@ -81,7 +84,7 @@ def _line(one: Listed) -> str:
 
 
 def lines_of(folder: str, use: Usage) -> str:
-    """The two lines that open an encoder and give it texts."""
+    """The two lines of Python that load an encoder and encode texts."""
     return CODE.format(import_=IMPORT, folder=folder, options=use.options, texts=use.texts)
 
 

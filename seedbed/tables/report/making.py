@@ -1,4 +1,4 @@
-"""When, where and at what cost a study's results were made, for its page: nothing of it is in a score or a table."""
+"""When, where and at what cost a study's results were made, for its page; no score or table depends on it."""
 
 import datetime
 import os
@@ -19,15 +19,15 @@ PROCESSORS = Path("/proc/cpuinfo")
 
 
 def told(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> dict[str, str]:
-    """What the page says below its title.
+    """Facts about the making of the results.
 
     Args:
-        benchmarks: folder {rule}/....jsonl of what Snakemake measured; of a job that ran again the last time counts.
-        prices: of an hour of a core and of a GPU, and whether jobs ran on GPUs at all.
-        gpus: folder below `benchmarks` -> GPUs of each job in it; the longest name counts.
+        benchmarks: folder {rule}/....jsonl of Snakemake's measurements; for a job that ran again, the last one counts.
+        prices: prices of an hour of a core and of a GPU, and whether jobs ran on GPUs.
+        gpus: folder below `benchmarks` -> GPUs of each of its jobs; the nearest folder counts.
 
     Returns:
-        Made (date, UTC), Commit, Machine, Jobs (their hours), and Cost where there is a price.
+        Made (date, UTC), Commit, Machine, Jobs (with their hours), and Cost if there is a price.
     """
     found = {"Made": f"{datetime.datetime.now(datetime.UTC):%Y-%m-%d}", "Commit": commit() or "not known"}
     machine = [f"{os.cpu_count()} cores", processor(), *graphics(), platform.system()]
@@ -41,7 +41,7 @@ def told(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> dict[st
 
 
 def processor() -> str:
-    """The model of this machine's processor where Linux names it, or its architecture."""
+    """The model of this machine's processor if Linux names it, else its architecture."""
     try:
         named = re.search(r"^model name\s*:\s*(.+)$", PROCESSORS.read_text(encoding="utf-8"), flags=re.M)
     except OSError:
@@ -50,15 +50,15 @@ def processor() -> str:
 
 
 def graphics() -> list[str]:
-    """The models of this machine's NVIDIA GPUs, each with how many there are; where a scheduler has them, none."""
+    """The models of this machine's NVIDIA GPUs with their numbers; empty if there are none."""
     named = Counter(_said("nvidia-smi", "--query-gpu=name", "--format=csv,noheader").splitlines())
     return [f"{count} x {name.strip()}" for name, count in sorted(named.items())]
 
 
 def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]:
-    """How many jobs there were, their CPU hours, and their GPU hours: an hour of two GPUs is two.
+    """The number of jobs, their CPU hours, and their GPU hours (an hour on two GPUs counts as two).
 
-    A file that is broken, or of a job too short to be measured, counts for nothing.
+    Broken files, and jobs too short to be measured, do not count.
     """
     jobs, cores, cards = 0, 0.0, 0.0
     for file in sorted(benchmarks.rglob("*.jsonl")):
@@ -75,7 +75,7 @@ def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]
 
 
 def commit() -> str:
-    """The commit of this clone, with `+` where files were changed; empty: it is no clone, or git is not there."""
+    """The commit of this clone, with `+` if files were changed; empty: not a clone, or no git."""
     return _said("git", "-C", str(ROOT), "describe", "--always", "--dirty=+", "--abbrev=12")
 
 

@@ -1,4 +1,4 @@
-"""The report of a study: one zip with a page to read and every file that the page shows."""
+"""The report of a study: a zip file with a page and all files that the page shows."""
 
 import base64
 import hashlib
@@ -23,9 +23,9 @@ from seedbed.urls import in_text
 
 TEMPLATE = resource("report.html.j2")
 SCRIPT = resource("report.js")
-"""The only script of the page: it sorts tables and leafs through triplets, and the page forbids any other."""
+"""The page's only script: it sorts tables and pages through triplets; the page's policy forbids others."""
 GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
-"""Folders in the zip, by what the files are; the page knows what to show of each."""
+"""Folders in the zip by type of file; the page determines what is shown of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 AGAIN = "delete it and run Snakemake again, which makes it again"
 Content = TypeVar("Content", bound=BaseModel)
@@ -46,21 +46,24 @@ def report(
     max_megabytes: float = 20,
     template: Path = TEMPLATE,
 ) -> None:
-    """Write report.zip: index.html, which needs no other file, and the files.
+    """Write report.zip: index.html, which is self-contained, and the files.
 
     Args:
-        files: paths of each of GROUPS; a group may be empty or left out.
-        answer: Markdown that the page begins with, see `answer.text`.
-        claims: Markdown of what the papers claim and this study tested, see `claims.of_study`.
+        files: group of GROUPS -> paths; a group may be empty or left out.
+        output: the zip file.
+        title: the page's title.
+        answer: Markdown at the beginning of the page, see `answer.text`.
+        claims: Markdown about the papers' claims, see `claims.of_study`.
         made: when, where and at what cost, see `making.told`.
-        languages: where each stands, see `standing`.
-        sample: pairs shown of each language with mined neighbours, and rejected triplets of each file; see
+        languages: comparison of languages, see `standing`.
+        sample: number of pairs of each language with mined neighbours, and of rejected triplets of each file, see
             `neighbour_browser`.
-        anchors: shown of each language with triplets, five at a time where scripts run; see `triplet_browser`.
-        max_megabytes: a larger file is named on the page and not in the zip, which is made to be passed on.
+        anchors: number of anchors of each language with triplets, see `triplet_browser`.
+        max_megabytes: larger files are listed on the page but not in the zip.
+        template: the page's Jinja template.
 
     Raises:
-        UserError: an unknown group, a missing file, or one that is not what its group holds.
+        UserError: an unknown group, a missing file, or one with unexpected content.
     """
     named = {group: _named(paths) for group, paths in files.items()}
     if unknown := sorted(set(named) - set(GROUPS)):

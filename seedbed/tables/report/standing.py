@@ -1,4 +1,4 @@
-"""Where each language stands: its best encoder's score with the interval, beside the encoder before training."""
+"""Comparison of languages: the score of each one's best encoder with its interval, and of the encoder before training."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ STEP = 10
 
 
 class Mark(NamedTuple):
-    """One language on the axis of its group; places are per cent of its length."""
+    """One language on the axis of its group; positions are in per cent of its length."""
 
     name: str
     family: str
@@ -29,7 +29,7 @@ class Mark(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """The languages that one metric of one task compares, the highest first."""
+    """The languages that are compared by one metric of one task, the highest first."""
 
     task: str
     metric: str
@@ -39,11 +39,11 @@ class Standing(NamedTuple):
 
 
 def standing(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) -> list[Standing]:
-    """The languages of each task and metric, in the order in which those first come.
+    """The languages of each task and metric, in order of first appearance.
 
     Args:
         best: `best` of manifests, see `best.choose` and `best.report`; scores in points.
-        families: code of a language -> its family, where known.
+        families: language code -> its family, where known.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for one in (one for one in best if one["test"]):
