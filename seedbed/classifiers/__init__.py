@@ -1,1 +1,1 @@
-"""Models that label pairs of sentences, or texts."""
+"""Classifiers: models that label texts or pairs of sentences."""

@@ -1,7 +1,7 @@
-"""An encoder as a classifier of pairs: a head and a LoRA adapter learn the task, LoRA adapters alone learn languages.
+"""Encoders as classifiers of pairs: a task's head and LoRA adapter, and LoRA adapters of languages.
 
-All adapters sit in the transformer, in the same modules, so that they can be composed (paper 000, equation 2). The head
-is the task's, and no composition touches it.
+All adapters are in the same modules of the transformer, so that they can be composed (paper 000, equation 2). The head
+belongs to the task and is not composed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -37,23 +37,24 @@ from seedbed.trainers import fit
 from seedbed.weights import opening
 
 HEAD = "head.safetensors"
-"""Beside a task's adapter: the weights that the backbone did not bring."""
+"""File in a task adapter's folder: the head's weights, which the backbone does not have."""
 PREFIX = "base_model.model."
-"""Peft's, before a module's name."""
+"""peft's prefix of module names."""
 MASKED = 0.15
-"""Share of the tokens that a language adapter learns to predict (BERT's)."""
+"""Share of masked tokens when a language adapter is trained (BERT's)."""
 
 
 def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -> dict[str, Any]:
-    """Train an adapter and a head on `lora.examples` labelled pairs; write them with a manifest, `seedbed.json`.
+    """Train an adapter and a head on `lora.examples` labelled pairs, and save them with a manifest, `seedbed.json`.
 
     Args:
         base: the backbone, see `loading.load`.
         pairs: premise, hypothesis, label; those longer than `lora.max_length` are dropped and counted.
-        options: as of `lora.training.train`.
+        lora: settings of the adapter and its training.
+        **options: keyword arguments of `lora.training.train`.
 
     Raises:
-        UserError: bad weights; no pair within `lora.max_length`; or as `lora.training.train`.
+        UserError: weights that cannot be loaded; no pair within `lora.max_length`; or training fails.
     """
     model, head = _with_head(base, lora.seed)
     tokenizer = tokenizer_of(base)
@@ -69,12 +70,18 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
 
 
 def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any) -> dict[str, Any]:
-    """Train an adapter of a language on `lora.examples` texts by masked language modelling.
+    """Train a language adapter on `lora.examples` texts by masked language modelling.
 
-    A text is read up to `lora.max_length` tokens, since what is cut off answers nothing; arguments as of `train_task`.
+    Texts are truncated to `lora.max_length` tokens.
+
+    Args:
+        base: the backbone, see `loading.load`.
+        texts: the texts.
+        lora: settings of the adapter and its training.
+        **options: keyword arguments of `lora.training.train`.
 
     Raises:
-        UserError: bad weights, weights without a head for masked language modelling, or as `lora.training.train`.
+        UserError: weights that cannot be loaded, or that have no head for masked language modelling; or training fails.
     """
     model, missing = load(AutoModelForMaskedLM, base)
     if missing:
@@ -91,13 +98,15 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
 def label_scores(
     base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int, batch_size: int = 32
 ) -> np.ndarray:
-    """Logits (n, labels) of each pair, in float32; what is longer than the backbone can read is cut.
+    """Logits (n, labels) of each pair, in float32; longer pairs are truncated to what the backbone can take.
 
     Args:
-        rows: premise and hypothesis.
-        head: directory of the task adapter whose head is used; None for a fresh one.
-        adapter: directory of the adapter, composed or not; None for the backbone as it is.
-        seed: of a fresh head.
+        base: the backbone.
+        rows: mappings with premise and hypothesis.
+        head: folder of the task adapter whose head is used; None: a new head.
+        adapter: folder of the adapter, composed or not; None: none.
+        seed: seed of a new head.
+        batch_size: pairs of a batch.
     """
     model, modules = _with_head(base, seed)
     if head:

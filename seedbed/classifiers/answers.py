@@ -1,4 +1,4 @@
-"""What a classifier answers: labels."""
+"""Answers of a classifier: labels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,21 +11,25 @@ from seedbed.io import UserError
 
 @dataclass(frozen=True)
 class Answers:
-    """A label for each text or pair, in their order."""
+    """A label for each text or pair, in order."""
 
     labels: list[str]
-    """Nothing: the answer is none of the labels."""
+    """Empty text: the answer is not one of the labels."""
     probabilities: np.ndarray | None = None
-    """(n, labels), as the likelihoods of a language model give them; None: there are no likelihoods."""
+    """(n, labels), from a language model's likelihoods; None: there are none."""
     cut: int = 0
-    """Prompts that had to lose shots."""
+    """Prompts that had to lose examples to fit."""
 
 
 def likeliest(scores: ArrayLike, labels: Sequence[str]) -> Answers:
-    """The label with the highest score (n, labels), a logit or log-likelihood; among equal ones the first.
+    """The label with the highest score for each row; of equals, the first.
+
+    Args:
+        scores: logits or log-likelihoods (n, labels).
+        labels: the labels.
 
     Raises:
-        UserError: not as many columns as labels, or a score that is not finite.
+        UserError: another number of columns than labels, or a score that is not finite.
     """
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(labels):

@@ -1,4 +1,4 @@
-"""A backbone with a head: how it is opened, what it can read, and what it says of texts."""
+"""Backbones with a classification head: loading them, their maximum length, and their logits."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,10 +15,18 @@ from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening,
 
 
 def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
-    """A model of one of transformers' kinds in float32, and the names of the head's weights that it lacks.
+    """Load a model of one of transformers' auto classes in float32.
+
+    Args:
+        kind: the auto class.
+        base: the backbone's folder.
+        **options: further options of `from_pretrained`.
+
+    Returns:
+        The model, and the names of the head's weights that the folder lacks.
 
     Raises:
-        UserError: bad weights, see `loading.load`.
+        UserError: weights that cannot be loaded.
     """
     folder = directory_of(base)
     with opening(folder):
@@ -30,20 +38,20 @@ def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[s
 
 
 def tokenizer_of(base: Path) -> Any:
-    """The backbone's own, which pads on the right: the first token of a text is at the first place."""
+    """The backbone's tokenizer, with padding on the right."""
     tokenizer = open_tokenizer(directory_of(base))
     tokenizer.padding_side = "right"
     return tokenizer
 
 
 def limit_of(model: nn.Module, tokenizer: Any) -> int:
-    """Tokens that a model can read; some tokenizers know no limit."""
+    """The maximum number of tokens of a model; some tokenizers have no limit of their own."""
     return max_tokens(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
 
 
 @torch.inference_mode()
 def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]], batch_size: int = 32) -> np.ndarray:
-    """Logits (n, labels) of tokenised texts, in float32 without dropout; similar lengths share a batch."""
+    """Logits (n, labels) of tokenised texts, in float32 without dropout; texts of similar length are batched."""
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     found = np.zeros((len(encoded), model.config.num_labels))
     for indices in by_length([len(one["input_ids"]) for one in encoded], batch_size):

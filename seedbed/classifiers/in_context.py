@@ -1,4 +1,4 @@
-"""In-context classification: a language model labels a text after a few labelled ones (MINERS, section 2.2)."""
+"""In-context classification: a language model labels a text after a few labelled examples (MINERS, section 2.2)."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -29,21 +29,26 @@ class Query:
     id: str
     text: str
     shots: tuple[tuple[str, str], ...] = ()
-    """Texts with their labels, the nearest first."""
+    """In-context examples: texts with their labels, the nearest first."""
 
 
 def greedy(generator: Generator, how: Answering | Reasoning) -> Generator:
-    """The generator, which writes the likeliest tokens."""
+    """The generator with greedy decoding."""
     sampling = generator.sampling.updated({**GREEDY, "max_new_tokens": how.max_new_tokens})
     return generator.updated({"sampling": sampling.model_dump()})
 
 
 def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Backend:
-    """Load a model that is to answer with labels: it writes the likeliest tokens.
+    """Load a model that will answer with labels, with greedy decoding.
+
+    Args:
+        generator: the language model.
+        base: its folder; None: it is behind an API.
+        how: how answers are obtained.
 
     Raises:
-        UserError: a back end without likelihoods is to give them, or one whose chat template begins thoughts, so that
-            no label comes next; or as `open_backend`.
+        UserError: likelihoods are requested of a back end without them, or of a chat template that begins thoughts,
+            after which no label follows; or the model cannot be loaded.
     """
     likely = how.answer == "likelihood"
     if likely and generator.backend != "transformers":
@@ -66,17 +71,22 @@ def ask(
     how: Answering,
     journal: Journal | None = None,
 ) -> Answers:
-    """Ask a model of `open_greedy` for the label of each query. Of equally likely labels the first is taken.
+    """Prompt a model for the label of each query; of equally likely labels, the first is taken.
 
-    A prompt with more than the generator's `max_prompt_tokens` loses its farthest shots; the query is never cut. Where
-    only the server can count tokens, it refuses what is too long.
+    A prompt with more than the generator's `max_prompt_tokens` loses its farthest examples; the query itself is never
+    truncated. If only the server can count tokens, it refuses prompts that are too long.
 
     Args:
-        model: opens it; not called where the journal has all answers.
-        journal: of all that was asked in this way, see `asked_by`; None: nothing is kept.
+        generator: the language model.
+        model: loads it, by `open_greedy`; not called if the journal has all answers.
+        queries: the texts with their examples.
+        labels: the labels.
+        instruction: the instruction at the beginning of a prompt.
+        how: how answers are obtained.
+        journal: cache of answers to the same prompts, see `asked_by`; None: no caching.
 
     Raises:
-        UserError: a query is too long by itself; labels that cannot be told apart or have no tokens.
+        UserError: a query that is too long without examples; labels that cannot be distinguished or have no tokens.
     """
     names, journal = _names(labels, how), journal or Unkept()
     options = _options(labels, how)
@@ -100,11 +110,16 @@ def ask(
 def asked_by(
     generator: Generator, weights: str, labels: Sequence[str], how: Answering | Reasoning, language: str
 ) -> dict[str, Any]:
-    """What an answer depends on, but for its prompt; and the language of the texts, so that jobs of two never wait for
-    each other.
+    """Everything that an answer depends on apart from its prompt, as the name of a journal.
+
+    The language of the texts is included, so that jobs of two languages never wait for each other.
 
     Args:
-        weights: a digest of the model's, see `manifests.digest_of`.
+        generator: the language model.
+        weights: digest of its weights, see `manifests.digest_of`.
+        labels: the labels.
+        how: how answers are obtained.
+        language: the language of the texts.
     """
     asked = how.model_dump(mode="json", exclude={"english", "prefixes"})  # the prompt has what comes of these
     made_by = written_by(greedy(generator, how), weights)
@@ -150,13 +165,18 @@ def prompts_of(
     how: Answering,
     limit: int | None,
 ) -> list[tuple[Prompt, int]]:
-    """Each query's prompt as the model takes it, and how many shots it has.
+    """Each query's prompt in the model's form, and its number of examples.
 
     Args:
-        limit: tokens of a prompt at most, see `generators.writing.backends.fits`.
+        model: the language model.
+        queries: the texts with their examples.
+        labels: the labels.
+        instruction: the instruction at the beginning of a prompt.
+        how: how answers are obtained.
+        limit: the maximum number of tokens, see `generators.writing.backends.fits`.
 
     Raises:
-        UserError: a query is too long by itself.
+        UserError: a query that is too long without examples.
     """
     options, prompts = _options(labels, how), []
     for query in queries:
@@ -184,10 +204,15 @@ def likelihoods(
     """Mean log-probability (n, labels) of the tokens of each label after each prompt.
 
     Args:
-        told: gets the numbers of the prompts of each batch, and their means, as they are there.
+        backend: the loaded model.
+        prompts: token ids of n prompts.
+        labels: the labels.
+        prefix: text between prompt and label.
+        batch_size: prompts of a batch.
+        told: called after each batch with the indices of its prompts and their results.
 
     Raises:
-        UserError: a label without tokens, or a model whose scores are not finite.
+        UserError: a label without tokens, or scores that are not finite.
     """
     answers = [encode_text(backend.tokenizer, prefix + label) for label in labels]
     if not all(answers):

@@ -1,10 +1,10 @@
-"""What an encoder is fine-tuned by, for each kind of corpora; loaded by name, so that an edit of one re-runs no other.
+"""How encoders are fine-tuned on each kind of corpus; loaded by name, so that editing one re-runs no other.
 
-A module of these has
+Each of these modules has
 
     SETTINGS                                    the class of its settings
-    require(table, where)                       raises UserError at a row without a label, or an answer
-    require_learnable(table, where)             the same for a training set: an answer is where it is said to be
+    require(table, where)                       raises UserError at a row without a label or answer
+    require_learnable(table, where)             the same for a training set, whose answers must have their position
     train(base, rows, settings, ...) -> learnt  see `tuning.train`; learnt.report, and learnt.answers(test), one a row
 """
 
@@ -12,14 +12,14 @@ import importlib
 from types import ModuleType
 
 FILES = {"labelled_texts": "tuning", "questions": "questions"}
-"""Kind of corpora -> module of this folder."""
+"""Kind of corpus -> module of this folder."""
 
 
 def load(kind: str) -> ModuleType:
-    """The module for a kind of corpora."""
+    """Import the module for a kind of corpus."""
     return importlib.import_module(f"seedbed.classifiers.{FILES[kind]}")
 
 
 def module_of(kind: str) -> str:
-    """The file of that module, for `study.code.value`: from the project's folder."""
+    """The path of that module's file from the project's folder."""
     return f"seedbed/classifiers/{FILES[kind]}.py"

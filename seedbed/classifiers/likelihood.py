@@ -1,4 +1,4 @@
-"""A language model as a classifier: the label whose text is the likeliest answer."""
+"""Language models as classifiers of pairs: the label with the most likely text."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,12 +20,15 @@ def label_scores(
 ) -> np.ndarray:
     """Log-likelihoods (n, labels) of each label as the answer to each pair, in nats; computed in float32.
 
-    The token that ends an answer does not count: a base model need not know it.
+    The end-of-answer token does not count, because a base model need not know it.
 
     Args:
-        rows: premise and hypothesis.
-        adapter: of the task, composed or not; None for the model as it is.
-        language: name of the language of the pairs.
+        base: the model's folder.
+        rows: mappings with premise and hypothesis.
+        adapter: folder of the task's adapter, composed or not; None: none.
+        language: English name of the pairs' language.
+        style: the prompts' style.
+        batch_size: pairs of a batch.
     """
     tokenizer = open_tokenizer(base)
     refuse_encoder_decoder(base)

@@ -1,4 +1,4 @@
-"""The manifest by which a classifier is opened: a folder that is made of others."""
+"""Manifests of classifiers, whose folders refer to the folders of their parts."""
 
 import os
 from collections.abc import Mapping
@@ -12,16 +12,17 @@ from seedbed import manifests
 from seedbed.io import UserError, atomic_directory, sha256, write_table
 
 LABELS = "labels.tsv"
-"""In the folder of what was fine-tuned: test (the test set, as LANGUAGE/NAME), id, label (or an answer)."""
+"""File of a fine-tuned encoder's answers: test (the test set, as LANGUAGE/NAME), id, label (or answer)."""
 
 
 def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts: Mapping[str, Path]) -> None:
-    """Write the manifest of a system that is made of others' folders: the same arguments, the same bytes.
+    """Write the manifest of a system that consists of other folders; equal arguments give equal bytes.
 
     Args:
-        about: what score files say of it.
+        output: the system's folder.
+        about: facts for score files.
         system: its kind, and the settings of that kind.
-        parts: name -> folder; one with `{lang}` in its path is of the language that is tested.
+        parts: name -> folder; `{lang}` in a path stands for the test language.
 
     Raises:
         UserError: a folder has no manifest.
@@ -37,13 +38,13 @@ def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts:
 
 
 def write_answers(output: Path, about: dict[str, Any], learnt: Any, tests: Mapping[str, pd.DataFrame]) -> None:
-    """Write what a fine-tuned encoder answers, a row of each test set, and the manifest that says how it learnt.
+    """Write the answers of a fine-tuned encoder to its test sets, and its manifest.
 
     Args:
-        output: a folder, replaced as a whole, at the end.
-        about: what score files say of it.
-        learnt: as a module of `learners` gives it.
-        tests: LANGUAGE/NAME -> a test set, with `id` and what the learner reads.
+        output: the folder that is written; it is replaced as a whole at the end.
+        about: facts for score files.
+        learnt: the fine-tuned encoder, from a module of `learners`.
+        tests: LANGUAGE/NAME -> a test set, with `id` and the columns that the learner takes.
     """
     found = [
         pd.DataFrame({"test": name, "id": test["id"], "label": learnt.answers(test)})
@@ -55,7 +56,11 @@ def write_answers(output: Path, about: dict[str, Any], learnt: Any, tests: Mappi
 
 
 def parts_of(folder: Path, manifest: Mapping[str, Any], language: str) -> dict[str, Path]:
-    """Name -> folder of what a system is made of; UserError: one is no longer that which was described."""
+    """Name -> folder of a system's parts.
+
+    Raises:
+        UserError: a part has changed since the system was described.
+    """
     found = {}
     for name, entry in manifest["parts"].items():
         path = Path(os.path.normpath(folder / entry["directory"].format(lang=language)))

@@ -1,7 +1,8 @@
-"""Extractive question answering: an encoder with a head that finds the first and last token of an answer in a context.
+"""Extractive question answering: an encoder with a head that predicts the first and last token of an answer in a
+context.
 
-A context that is too long is read in windows that overlap. The answer is the span with the greatest sum of logits of
-all windows, found as in transformers' examples/pytorch/question-answering/utils_qa.py (SQuAD 1.1).
+A long context is split into overlapping windows. The answer is the span with the highest sum of logits over all
+windows, as in transformers' examples/pytorch/question-answering/utils_qa.py (SQuAD 1.1).
 """
 
 from collections.abc import Sequence
@@ -26,38 +27,38 @@ from seedbed.trainers import epoch_losses, fit
 
 SETTINGS, require, require_learnable = Reading, require_answers, spans
 Span = tuple[int, int]
-"""The first character of a part of a context, and the one after its last."""
+"""First character of a part of a context, and the one after its last."""
 
 
 class Window(NamedTuple):
-    """A question with a part of its context that a model can read at once."""
+    """A question with a part of its context."""
 
     question: int
-    """Place of the question among all."""
+    """Index of the question."""
     tokens: dict[str, list[int]]
-    """What the model reads."""
+    """The model's input."""
     offsets: list[Span | None]
-    """Where each token stands in the context; None: it is not of the context."""
+    """Position of each token in the context; None: the token is not from the context."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """An encoder that answers questions, and how it became one."""
+    """A fine-tuned encoder that answers questions."""
 
     model: PreTrainedModel
     tokenizer: Any
     prefix: str
-    """Stands before every question."""
+    """The prompt before every question."""
     reading: Reading
-    """Its `max_length` is no more than the encoder can read."""
+    """Settings; `max_length` is at most what the encoder can take."""
     report: dict[str, Any]
     """Settings, counts, loss of each epoch, versions."""
 
     def windows(self, questions: Sequence[str], contexts: Sequence[str]) -> list[Window]:
-        """All windows of each question, in their order.
+        """All windows of each question, in order.
 
         Raises:
-            UserError: the encoder reads too few tokens for a question and something new of its context.
+            UserError: the encoder takes too few tokens for a question and new parts of its context.
         """
         asked = self._cut([self.prefix + question.lstrip() for question in questions])
         special = self.tokenizer.num_special_tokens_to_add(pair=True)
@@ -97,14 +98,14 @@ class Reader:
         ]
 
     def answers(self, test: pd.DataFrame) -> list[str]:
-        """As `answer`, of the questions and contexts of a table."""
+        """The answers to the questions of a table with `question` and `context`."""
         return self.answer(list(test["question"]), list(test["context"]))
 
     def answer(self, questions: Sequence[str], contexts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
-        """The likeliest answer to each question, in the words of its context; empty: no span is one.
+        """The most likely answer to each question, as a part of its context; empty: no span is possible.
 
         Raises:
-            UserError: a logit is not finite; as `windows`.
+            UserError: a logit that is not finite, or an encoder that takes too few tokens.
         """
         windows = self.windows(questions, contexts)
         best: dict[int, tuple[float, Span]] = {}
@@ -117,10 +118,10 @@ class Reader:
 
     @torch.inference_mode()
     def logits(self, windows: Sequence[Window], batch_size: int = SCORED_AT_ONCE) -> list[NDArray[np.float32]]:
-        """Logits (2, tokens) of each window: that an answer begins with a token, and that it ends with it.
+        """Logits (2, tokens) of each window, that an answer begins and that it ends with a token.
 
         Raises:
-            UserError: one is not finite.
+            UserError: a logit that is not finite.
         """
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         found: list[Any] = [None] * len(windows)
@@ -138,11 +139,13 @@ class Reader:
 def likeliest(
     starts: NDArray[np.float32], ends: NDArray[np.float32], offsets: Sequence[Span | None], reading: Reading
 ) -> tuple[float, Span] | None:
-    """The span of a window with the greatest sum of logits, and that sum; None: no span is an answer.
+    """The span of a window with the highest sum of logits, and that sum; None: no span is possible.
 
     Args:
-        starts: logits (tokens,) of the answer's first token.
-        ends: of its last.
+        starts: logits (tokens,) of an answer's first token.
+        ends: logits (tokens,) of an answer's last token.
+        offsets: positions of the tokens in the context.
+        reading: settings of the search.
     """
     firsts, lasts = (np.argsort(logits)[-1 : -reading.candidates - 1 : -1] for logits in (starts, ends))
     inside = np.array([span is not None for span in offsets])
@@ -166,22 +169,24 @@ def train(
     state: Path,
     minutes: float,
 ) -> Reader:
-    """Train all weights to find the answers of a training set in their contexts.
+    """Fine-tune all weights of an encoder to locate the answers of a training set in their contexts.
 
-    A window learns the first and last token of its question's first answer; one without the whole answer, its own first
-    token.
+    The target of a window is the first and last token of its question's first answer; of a window without the whole
+    answer, its own first token.
 
     Args:
         base: the encoder, or a backbone, see `loading.load`.
         rows: id, question, context, answers, starts.
-        prefix: put before every question.
-        seed: of the head, the order and dropout. On a CPU, one seed and one number of threads give one model.
+        reading: settings.
+        prefix: the prompt before every question.
+        seed: seed of the head, the order and dropout. On a CPU, one seed and one number of threads give the same model.
         dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
-        state: a directory for checkpoints. A killed training goes on from the last one.
-        minutes: as of `trainers.fit`.
+        state: a folder for checkpoints; a killed training resumes from the last one.
+        minutes: minutes between checkpoints.
 
     Raises:
-        UserError: bad weights; as `corpora.shape.questions.spans` and `Reader.windows`; a loss that is not finite.
+        UserError: weights that cannot be loaded; answers that are not at their positions; an encoder that takes too few
+            tokens; a loss that is not finite.
     """
     wanted, dtype = spans(rows, "reading: training set"), precision(dtype)
     torch.manual_seed(seed)  # of the head, which no weights bring

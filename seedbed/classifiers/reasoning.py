@@ -1,4 +1,4 @@
-"""A language model solves problems and answers questions with options, without examples (paper 002, section 5)."""
+"""Language models that solve problems and multiple-choice questions without examples (paper 002, section 5)."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError, compact, fingerprint
 
 _ALONE = r"[(\[{]?(?<![a-z'’-])([a-z])(?:[)\]}]|(?!\s*\w|['’.-]\w)|(?=\s+(?:is|because|since|and|or)\b))"
-"""A letter in brackets, or one that no word follows but those which follow the name of an option."""
+"""A letter in brackets, or one that is not followed by a word, except for words that follow the letter of an option."""
 
 
 class Asked(NamedTuple):
@@ -31,7 +31,7 @@ class Asked(NamedTuple):
     text: str
     """Its prompt."""
     question: str = ""
-    """What vectors before the prompt are of."""
+    """The text whose vectors may be put before the prompt."""
 
 
 def ask(
@@ -43,20 +43,22 @@ def ask(
     journal: Journal | None = None,
     vectors: Callable[[], Tensor] | None = None,
 ) -> Answers:
-    """Ask a model for the answer to each prompt: what it writes, or one of some letters.
+    """Prompt a model for the answer to each question: its generated text, or the letter of an option.
 
     Args:
-        model: opens it; not called where the journal has all answers.
-        asked: prompts, see `prompts.problem_prompt` and `options_prompt`.
-        letters: what stands before the options; none: the answer is what the model writes, and `cut` counts the
-            answers that the length limit ended.
-        journal: of all that was asked in this way, see `in_context.asked_by`; None: nothing is kept.
-        vectors: gives (n, s, d), what stands before the tokens of each prompt, after that of its beginning; None:
-            nothing.
+        generator: the language model.
+        model: loads it; not called if the journal has all answers.
+        asked: questions with their prompts, see `prompts.problem_prompt` and `options_prompt`.
+        letters: letters of the options; without any, the answer is the generated text, and `cut` counts answers that
+            reached the length limit.
+        how: settings.
+        journal: cache of answers to the same prompts, see `in_context.asked_by`; None: no caching.
+        vectors: gives soft prompts (n, s, d), which are inserted before the tokens of each prompt, after its first
+            ones; None: none.
 
     Raises:
-        UserError: a prompt is too long, vectors are of another width than the model's input embeddings, or likelihoods
-            are asked of a back end that has none.
+        UserError: a prompt that is too long, vectors of another width than the model's word embeddings, or likelihoods
+            are requested of a back end without them.
     """
     journal, by_letters = journal or Unkept(), bool(letters) and how.answer == "likelihood"
     if by_letters and generator.backend != "transformers":
@@ -101,10 +103,10 @@ def _weigh(
 
 
 def first_letter(text: str, letters: Sequence[str]) -> str:
-    """The letter of the option that an answer names, in either case; empty: none of these, or several.
+    """The letter of the option that an answer names, in upper case; empty: none, or several.
 
-    It is the letter after "answer is" or "answer:", else the one that the text begins with, else the only one in it.
-    Only a letter that stands alone counts: "A hotel" has an article. Thoughts do not count.
+    It is the letter after "answer is" or "answer:", else the one at the beginning, else the only one in the text.
+    Letters within words or as articles ("A hotel") do not count; nor do thoughts.
     """
     text = re.sub(r"\\boxed|[*_`$\"]", "", without_thoughts(text))
     for before in (r"\banswer(?: is)?:?\s*", r"\A\s*"):
@@ -115,7 +117,11 @@ def first_letter(text: str, letters: Sequence[str]) -> str:
 
 
 def require_width(model: Backend, width: int) -> None:
-    """Vectors of so many numbers can stand before a model's tokens; UserError: they cannot."""
+    """Check that soft prompts of a width can be inserted before a model's tokens.
+
+    Raises:
+        UserError: they cannot.
+    """
     if not hasattr(model, "model") or model.model.config.is_encoder_decoder:
         raise UserError("reasoning: vectors stand before the tokens of a decoder alone, on backend transformers")
     if (own := model.model.get_input_embeddings().embedding_dim) != width:

@@ -1,4 +1,4 @@
-"""Settings of classifiers. A module of its own: encoders need nothing of the generators' settings."""
+"""Settings of classifiers, in their own module because encoders do not depend on generators' settings."""
 
 from typing import Annotated, Literal, Self, get_args
 
@@ -17,9 +17,9 @@ VARIANTS: tuple[Variant, ...] = get_args(Variant)
 the latter composed for the test language (paper 000, table 7)."""
 
 IN_CONTEXT = ("zero-shot", "one-shot", "few-shot")
-"""What a table can show of a classifier that learns in context: without shots, or with its `shots`."""
+"""Variants of an in-context classifier in tables: without examples, or with one or `shots`."""
 BASELINES = ("random", "majority", "fine-tuned")
-"""What a table can show of classifiers that answer what the nearest training texts do: one variant of each."""
+"""Variants of baseline classifiers in tables; each has one."""
 
 
 class Examples(Settings):
@@ -59,7 +59,7 @@ class InContext(Answering):
         return variants
 
     def every_variant(self) -> dict[str, Examples | None]:
-        """What a table can show of it, whole; None: nothing is in the prompt."""
+        """Variant -> its examples; None: no examples."""
         own = {"shots": self.shots, "retriever": self.retriever}
         usual = IN_CONTEXT[1 if self.shots == 1 and not self.balance else 2]
         return {IN_CONTEXT[0]: None, usual: Examples(**own)} | {
@@ -68,13 +68,14 @@ class InContext(Answering):
         }
 
     def answering(self) -> Answering:
-        """How a label is asked for, without the examples."""
+        """The settings of answers alone."""
         return Answering.model_validate(self.model_dump(include={*Answering.model_fields}))
 
 
 REASONING = ("source", "translated")
-"""What a table can show of a language model that solves problems: asked in their language, or in English (LiRA). It may
-have variants of its own too, see `Reasoning.prefixes`."""
+"""Variants of a reasoning language model in tables: prompted in the test's language, or in English (LiRA). See also
+`Reasoning.prefixes`.
+"""
 
 
 class Reasoning(Settings):
@@ -105,7 +106,7 @@ class Reasoning(Settings):
         return prefixes
 
     def every_variant(self) -> list[str]:
-        """What a table can show of it."""
+        """All variants for tables."""
         return [*(REASONING if self.english else REASONING[:1]), *self.prefixes]
 
 
@@ -191,21 +192,21 @@ class Classifier(Settings):
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """Protocols of the tasks that it can answer; of all but the first only the tasks that `tasks` names."""
+        """Protocols of the tasks that it can answer; of all but the first, only tasks that `tasks` names."""
         return {"icl": ("icl", "knn"), "math": ("math", "multiple_choice")}.get(self.protocol, (self.protocol,))
 
     @property
     def protocol(self) -> Literal["knn", "icl", "math", "classification"]:
-        """The protocol of the tasks that it answers."""
+        """The main protocol of the tasks that it answers."""
         forms = {"knn": self.as_baseline, "icl": self.in_context, "math": self.reasoning}
         return next((name for name, given in forms.items() if given), "classification")
 
     @property
     def prompted(self) -> InContext | Reasoning | None:
-        """How a language model without adapters is asked; None: it is none."""
+        """The settings of a language model that is prompted without adapters; None: it is something else."""
         return self.in_context or self.reasoning
 
     @property
     def as_baseline(self) -> str:
-        """The one variant of a baseline classifier (see BASELINES); empty: it is none."""
+        """The variant of a baseline classifier, see BASELINES; empty: it is none."""
         return "fine-tuned" if self.fine_tuning else self.baseline

@@ -1,1 +1,1 @@
-"""What looks at a study from outside: jobs, forecast, status, leftovers."""
+"""Tools that inspect a study from outside: jobs, forecast, status, stale state, verification."""

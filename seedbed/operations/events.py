@@ -1,4 +1,4 @@
-"""What becomes of the jobs of a run: Snakemake's own events, kept while it runs, read by whoever asks how far it is."""
+"""Events of a run's jobs: recorded from Snakemake's logger while it runs, and read by `status`."""
 
 import contextlib
 import json
@@ -10,35 +10,35 @@ from pathlib import Path
 from seedbed.operations.jobs import RECORDS, run_since
 
 EVENTS = "logs/events.jsonl"
-"""Below the results: a line for each job that began or failed, of all runs."""
+"""File in the results: a line for each job that began or failed, of all runs."""
 BEGAN, FAILED = "job_info", "job_error"
 """Snakemake's names of the two events."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """That a job began, or failed."""
+    """The beginning or failure of a job."""
 
     kind: str
     time: float
-    """In seconds of the epoch. On a cluster a job begins when it is queued."""
+    """Seconds of the epoch. On a cluster, a job begins when it is queued."""
     logs: list[str] = field(default_factory=list)
-    """What to read of it, its cluster's log too."""
+    """The job's logs, including its cluster's."""
 
 
 @dataclass(frozen=True)
 class Events:
-    """What is known of jobs that were begun."""
+    """All recorded events of a study's runs."""
 
     last: Mapping[str, Event] = field(default_factory=dict)
-    """First output of a job -> what was last said of it. A retry begins anew, and so undoes the failure before it."""
+    """First output of a job -> its last event. A retry replaces the failure before it."""
     run_since: float | None = None
-    """Since when a run is going on; None: none is."""
+    """When the current run began; None: there is none."""
     log: str = ""
-    """What Snakemake itself said of the last run, where it kept that."""
+    """Snakemake's own log of the last run, if it was recorded."""
 
     def failed(self) -> list[Event]:
-        """The jobs that failed in the run that is going on."""
+        """The jobs that failed in the current run."""
         since = self.run_since or 0
         return [event for event in self.last.values() if event.kind == FAILED and event.time >= since]
 
@@ -51,7 +51,7 @@ class _Line(logging.Formatter):
 
 
 def keep(results: Path, logger: logging.Logger) -> None:
-    """Keep what a logger, Snakemake's, says of jobs that begin and fail, whatever it shows of that on the screen."""
+    """Record the beginning and failure of jobs from Snakemake's logger."""
     (file := results / EVENTS).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(file, encoding="utf-8")
     # A rule that only names files, such as `all`, is a job without an output, of which nothing is to be known.
@@ -61,7 +61,7 @@ def keep(results: Path, logger: logging.Logger) -> None:
 
 
 def read(results: Path) -> Events:
-    """What runs have kept, and since when one is going on. A line that a kill cut short is left out."""
+    """Read the recorded events; an incomplete last line is ignored."""
     file, since, last = results / EVENTS, run_since(results), {}
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else ():
         with contextlib.suppress(json.JSONDecodeError):
@@ -71,7 +71,7 @@ def read(results: Path) -> Events:
 
 
 def last_words(events: Events) -> str:
-    """The jobs that failed in a run, each with its logs and the last line there; empty: none did."""
+    """The failed jobs of a run, each with its logs and their last line; empty: none failed."""
     failed = [event.logs for event in events.failed()]
     lines = [f"  {log}: {_last_line(Path(log))}" for logs in failed for log in logs]
     return "\n".join([f"{len(failed)} failed:", *lines]) if failed else ""

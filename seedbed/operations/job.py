@@ -1,4 +1,4 @@
-"""One job of a plan, as what looks at a study from outside knows it: its rule, what its program is told, its files."""
+"""A job of Snakemake's plan: its rule, arguments and files."""
 
 import importlib
 import json
@@ -15,24 +15,24 @@ from seedbed.names import SHARE
 
 @dataclass(frozen=True)
 class Job:
-    """One job of a plan, as the workflow would run it."""
+    """A job of a plan."""
 
     rule: str
     wildcards: dict[str, str]
     value: Mapping[str, Any]
-    """What its program is told, as JSON says it."""
+    """The arguments of its program, as JSON."""
     outputs: tuple[str, ...]
     inputs: tuple[str, ...] = ()
     benchmark: str = ""
     log: str = ""
     threads: int = 1
     resources: Mapping[str, Any] = field(default_factory=dict)
-    """What it asks for, by Snakemake's names: `mem_mb`, `gpu`, `gpu_mb`, ..."""
+    """The resources that it requests, by Snakemake's names: `mem_mb`, `gpu`, `gpu_mb`, ..."""
     todo: bool = True
 
     @classmethod
     def planned(cls, one: Any, **more: Any) -> "Job":
-        """A job of Snakemake's plan, but for its threads and resources: who may ask for these adds them."""
+        """A job of Snakemake's plan, without threads and resources."""
         return cls(
             rule=one.rule.name,
             wildcards=dict(one.wildcards_dict),
@@ -45,18 +45,20 @@ class Job:
         )
 
     def asks(self, resource: str) -> float:
-        """How much of a resource it asks for."""
+        """The requested amount of a resource."""
         return float(self.resources.get(resource, 0))
 
     @property
     def language(self) -> str:
-        """Language of the result: a score's test language goes before its encoder's; of a share of them that of all."""
+        """Language of the result: the test language of scores, else the encoder's; for a shard of languages, the code
+        of all.
+        """
         found = self.wildcards.get("test_lang") or self.wildcards.get("lang") or "-"
         return ANY if re.fullmatch(SHARE, found) else found
 
     @property
     def model(self) -> str:
-        """Name of the generator or backbone; empty where there is none."""
+        """Name of the generator or backbone; empty: none."""
         if "classifier" in self.wildcards:  # {room}/{name of the model}/weights
             return self.weights
         return next(
@@ -70,15 +72,15 @@ class Job:
 
     @property
     def weights(self) -> str:
-        """Name of what its weights were fetched for: {room}/{name}/weights; empty where it has none."""
+        """Name of the model whose weights it uses; empty: none."""
         folder = self.of("weights") or self.of("base") or self.of("parts", {}).get("base")
         return folder.parent.name if isinstance(folder, Path) else ""
 
     @cached_property
     def told(self) -> Any:
-        """What its program is told: the program's own `Job`."""
+        """The arguments as the program's own `Job` model."""
         return importlib.import_module(f"scripts.{self.rule}").Job.model_validate(self.value)
 
     def of(self, name: str, default: Any = None) -> Any:
-        """One of the arguments; the default, if programs of this rule have none of this name."""
+        """One of the arguments, or the default if the program has none of this name."""
         return getattr(self.told, name, default)

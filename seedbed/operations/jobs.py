@@ -1,4 +1,4 @@
-"""What Snakemake knows of the study: its jobs, and which of them it would run. Nothing here writes or takes a lock."""
+"""Snakemake's plan of a study: its jobs, and which of them would run. Nothing is written or locked."""
 
 import contextlib
 import re
@@ -15,11 +15,17 @@ from seedbed.resources import ROOT
 
 RECORDS = Path(".snakemake")
 SUMMED = 10**12
-"""Bytes: files up to this size count by what is in them, here as in the profiles (`max-checksum-file-size`)."""
+"""Bytes up to which files are compared by content, as in the profiles (`max-checksum-file-size`)."""
 
 
 def planned(configfiles: list[Path], config: dict, threads: dict, targets: list[str]) -> list[Job]:
-    """Every job of the targets, as Snakemake itself plans them, and which of them it would run; a run may be going on.
+    """All jobs of the targets as Snakemake plans them, also while a run is going on.
+
+    Args:
+        configfiles: the configuration's files.
+        config: changes to the configuration.
+        threads: rule -> threads.
+        targets: files or rules.
 
     Raises:
         UserError: Snakemake cannot plan these targets.
@@ -60,18 +66,18 @@ def planned(configfiles: list[Path], config: dict, threads: dict, targets: list[
 
 
 def rooms() -> dict[str, str]:
-    """Rule -> the room whose file it stands in, in the order in which the Snakefile has these."""
+    """Rule -> name of its rule file, in the Snakefile's order."""
     files = re.findall(r'^include: "(rules/.+)"$', (ROOT / "Snakefile").read_text(), flags=re.M)
     rules = {Path(file).stem: re.findall(r"^rule (\w+):$", (ROOT / file).read_text(), flags=re.M) for file in files}
     return {rule: room for room, names in rules.items() for rule in names}
 
 
 def results_of(configfiles: list[Path], config: dict) -> Path:
-    """Where a study's results lie."""
+    """The folder of a study's results."""
     files = [yamls.read(file) for file in configfiles or [Path("config.yaml")]]
     return Path(ChainMap(config, *reversed(files)).get("results", "results"))
 
 
 def run_since(results: Path) -> float | None:
-    """Since when a run has held the results; None: none does."""
+    """When the current run of these results began, in seconds of the epoch; None: there is none."""
     return held_since(results / ".lock")

@@ -1,4 +1,4 @@
-"""State that no job will use again: of finished jobs, of changed settings, of encoders that are gone."""
+"""Stale files of state: of finished jobs, of changed settings, of deleted encoders."""
 
 import shutil
 import time
@@ -13,38 +13,39 @@ from seedbed.io import UserError, read_json
 from seedbed.operations.job import Job
 
 EMBEDDINGS = "embeddings"
-"""The folder of the state that all score jobs share."""
+"""Folder of the embeddings cache that all score jobs share."""
 
 
 @dataclass(frozen=True)
 class Leftover:
-    """A file or folder of the state that is stale."""
+    """A stale file or folder of state."""
 
     path: Path
     output: str
-    """What its job makes; empty where that is not known."""
+    """The output of its job; empty: unknown."""
     why: str
 
     @property
     def size(self) -> int:
-        """Bytes."""
+        """Its size in bytes."""
         files = self.path.rglob("*") if self.path.is_dir() else [self.path]
         return sum(file.stat().st_size for file in files if file.is_file())
 
 
 def made_by(state: Path) -> dict[Path, str]:
-    """Each folder of a job under the state -> what the job makes; empty where there is no record."""
+    """Folder of a job's state -> the job's output; empty without a record."""
     return {path: _recorded(path) for path in sorted(state.glob("*")) if path.name not in (EMBEDDINGS, ANSWERS)}
 
 
 def stale(state: Path, jobs: Sequence[Job]) -> list[Leftover]:
-    """What of the state none of these jobs will use.
+    """The files of state that no job will use.
 
-    A job's folder is kept as long as the job is to do with the very settings that it has now. Embeddings are kept as
-    long as an encoder with their weights lies under the results, and what servers answered always.
+    A job's folder is kept while the job is still to do with the same settings. Embeddings are kept while an encoder
+    with their weights is under the results, and servers' answers always.
 
     Args:
-        jobs: every job, done or to do, that makes something that `made_by` names; what none makes is not in the study.
+        state: the folder of state.
+        jobs: all jobs, done or to do, that make outputs of `made_by`; an output that none makes is not in the study.
     """
     makers = {output: job for job in jobs for output in job.outputs}
     folders = made_by(state).items()
@@ -53,7 +54,7 @@ def stale(state: Path, jobs: Sequence[Job]) -> list[Leftover]:
 
 
 def remove(leftovers: Sequence[Leftover]) -> None:
-    """Delete them."""
+    """Delete stale files."""
     for path in (leftover.path for leftover in leftovers):
         if path.is_dir():
             shutil.rmtree(path)
@@ -62,7 +63,7 @@ def remove(leftovers: Sequence[Leftover]) -> None:
 
 
 def listing(leftovers: Sequence[Leftover], state: Path) -> str:
-    """A line for each, oldest first, and their sum."""
+    """A line for each stale file, oldest first, and their total size."""
     if not leftovers:
         return f"{state}: nothing is stale"
     ordered = sorted(leftovers, key=lambda leftover: leftover.path.stat().st_mtime)

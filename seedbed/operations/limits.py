@@ -1,4 +1,4 @@
-"""How long the jobs of a run will take, as the forecast says: their time limits follow it."""
+"""Time limits of a run's jobs, from the forecast."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from seedbed.operations.job import Job
 
 
 class Limits:
-    """The forecast of a workflow's jobs, made when Snakemake, which knows them all by then, first asks for a limit."""
+    """The forecast of a workflow's jobs, computed when Snakemake first requests a limit, because all jobs are known
+    then.
+    """
 
     def __init__(self, workflow: Any, costs: CostSpec, device: Device, benchmarks: Path) -> None:
         self.workflow, self.costs, self.device, self.benchmarks = workflow, costs, device, benchmarks
@@ -22,9 +24,7 @@ class Limits:
         self._shown = not {"RULES", "ALL"} & {one.name for one in workflow.output_settings.quiet or ()}
 
     def seconds(self, rule: str, wildcards: Any, threads: int, gpus: int) -> float:
-        """Seconds of a rule's job on so many threads and GPUs; 0: it has no limit, since it runs on this machine, or
-        already on the node that it was given to.
-        """
+        """Forecast seconds of a rule's job; 0: no limit, because it runs on this machine or already on its node."""
         run = self.workflow
         limited = self._shown if run.dryrun else not run.local_exec
         if not (limited and run.is_main_process):

@@ -1,4 +1,4 @@
-"""A run of Snakemake from its start to its end: what it claims, what its jobs run in, and what it says at last."""
+"""Beginning and end of a Snakemake run: locks, GPUs, environments, and final messages."""
 
 import contextlib
 import sys
@@ -13,13 +13,16 @@ from seedbed.operations import events
 
 @contextlib.contextmanager
 def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, str]) -> Iterator[None]:
-    """Keep other runs off these results, from other clones and nodes too: each would delete the other's outputs.
+    """Context that locks the results against other runs, also from other clones and nodes.
 
     Args:
-        gpus: of this machine, that its jobs share, which the environment then says; None: a profile gives no number.
+        results: the folder of results.
+        gpus: GPUs of this machine that the run's jobs share, which are written to the environment; None: the profile
+            gives no number.
+        environment: the run's environment.
 
     Raises:
-        UserError: another run has them, or the run itself sees fewer GPUs.
+        UserError: another run has the lock, or the run sees fewer GPUs.
     """
     with exclusive(results / ".lock"):
         if gpus:
@@ -28,7 +31,7 @@ def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, st
 
 
 def python_in(environment: str) -> str:
-    """The Python of an environment: of `make env-vllm`, next to this one's, where that is needed and there."""
+    """The Python of an environment: that of `make env-vllm` next to this one if it is needed and exists."""
     own = Path(sys.prefix).with_name(f".venv-{environment}") / "bin/python"
     return str(own) if environment != "main" and own.exists() else "python"
 
@@ -36,12 +39,12 @@ def python_in(environment: str) -> str:
 def asked(
     workflow: Any, study: Mapping[str, Any] | None, at_most: Callable[[int | None], dict[str, int]]
 ) -> dict[str, Any]:
-    """How a run was asked for, as arguments of a program that plans it again.
+    """How a run was started, as arguments of a program that plans it again.
 
     Args:
-        workflow: Snakemake's.
-        study: the whole configuration, where it came from another Snakefile; None: files and `--config` say it.
-        at_most: rule -> threads, of those that a limit on threads changes.
+        workflow: Snakemake's workflow.
+        study: the whole configuration, if it came from another Snakefile; None: from files and `--config`.
+        at_most: maximum threads -> rule -> threads, for rules that the limit changes.
     """
     given, limits = workflow.config_settings, workflow.resource_settings
     files, changes = (given.configfiles, given.config) if study is None else ([], study)
@@ -50,12 +53,14 @@ def asked(
 
 
 def say_failures(results: str) -> None:
-    """Say on the screen what each job that failed in this run said last: it may have been hours ago."""
+    """Print the last line of each job that failed in this run."""
     print(events.last_words(events.read(Path(results))), file=sys.stderr, flush=True)
 
 
 def show_forecast(results: str, begun: float) -> None:
-    """Print what a run has forecast since it began: at its end, as a job's own words would tear what a logger draws."""
+    """Print the forecast if it was made since the run began; at the end, so that it does not disturb the progress
+    display.
+    """
     page = Path(results, "forecast.md")
     if page.is_file() and page.stat().st_mtime >= begun:
         print(page.read_text(encoding="utf-8"), end="", flush=True)

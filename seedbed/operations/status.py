@@ -1,4 +1,4 @@
-"""How far a study is: which of its jobs are done, run, failed or are to do, by room and language."""
+"""Progress of a study: its done, running, failed and remaining jobs by rule file and language."""
 
 import time
 from collections import Counter
@@ -15,13 +15,13 @@ Standing = Literal["done", "running", "failed", "to do"]
 SLACK = 1.0
 """Seconds by which clocks and rounded times may differ."""
 SHOWN = 20
-"""Running jobs that are named; failed ones all are."""
+"""Maximum number of running jobs that are listed; failed ones are all listed."""
 
 
 def standing(job: Job, known: Events) -> Standing:
-    """How far a job is. Failed: it is to do, does not run, and was begun after it last ended well.
+    """The state of a job. Failed: it is to do, is not running, and began after it last succeeded.
 
-    A job that ends well writes its benchmark after its log; one that a cluster never started has an event alone.
+    A successful job writes its benchmark after its log; one that a cluster never started has an event only.
     """
     if not job.todo:
         return "done"
@@ -34,10 +34,12 @@ def standing(job: Job, known: Events) -> Standing:
 
 
 def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
-    """A page for the terminal: sums, a table of languages by rooms, jobs that failed and that run.
+    """A page for the terminal: totals, a table of languages by rule files, and the failed and running jobs.
 
     Args:
-        rooms: rule -> room, in the order of the columns; a room without jobs has none.
+        jobs: all jobs.
+        rooms: rule -> rule file, in the order of the columns; one without jobs has no column.
+        known: recorded events.
     """
     by_state: dict[Standing, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
     cells: dict[tuple[str, str], Counter[str]] = {}
@@ -93,7 +95,7 @@ def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
 
 
 def logs_of(job: Job, known: Events) -> list[str]:
-    """What to read of a job: its own log, and its cluster's if the job failed there; those that are there."""
+    """The existing logs of a job: its own, and its cluster's if it failed there."""
     last = known.last.get(job.outputs[0])
     return [log for log in dict.fromkeys([job.log, *(last.logs if last else [])]) if log and Path(log).is_file()]
 

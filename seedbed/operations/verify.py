@@ -1,4 +1,4 @@
-"""Whether a run gives a study's published numbers again, each within its tolerance."""
+"""Comparing a run's numbers with a study's published ones, each within its tolerance."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,22 +15,22 @@ from seedbed.tables import tabulate
 from seedbed.tables.specs import Spec
 
 ROW = ["backbone", "column", "recipe", "language"]
-"""What names a row of a table."""
+"""Columns that identify a row of a table."""
 NUMBERS = "numbers:"
-"""The line of a reference below which a person writes nothing."""
+"""Line of a reference file below which everything is generated."""
 
 
 class Number(Settings):
-    """One cell of a table, as it is printed; what else its row holds follows from it and from its baseline's."""
+    """A number of a table as it is printed."""
 
     value: float | None = None
     """The number."""
     low: float | None = None
-    """Where its interval begins."""
+    """Lower end of its interval."""
     high: float | None = None
-    """Where it ends."""
+    """Upper end of its interval."""
     n: int | None = None
-    """Test items, of which no other count is right."""
+    """Number of test items, which must be equal."""
 
 
 Numbers = dict[str, dict[str, dict[str, dict[str, dict[str, Number]]]]]
@@ -38,29 +38,30 @@ Numbers = dict[str, dict[str, dict[str, dict[str, dict[str, Number]]]]]
 
 
 class Reference(Spec):
-    """What a finished run of a study gave, and how far another may be from it."""
+    """The numbers of a finished run, and by how much another run may differ."""
 
     command: str
-    """What makes every number below."""
+    """The command that makes the numbers."""
     tolerances: dict[str, NonNegativeFloat]
     """Recipe -> points by which the same code may differ on another machine."""
     numbers: Numbers
     """By table, backbone, column, recipe and language."""
     best: dict[str, dict[str, Any]] = {}
-    """Folder -> what `choose_best` said of the encoder in it; the README has it in words."""
+    """Folder -> what `choose_best` reported about its encoder; also in the README."""
 
 
 def compared(reference: Reference, tables: Mapping[str, Path], *, exact: bool = False) -> pd.DataFrame:
-    """Every number of a reference, and that of a run: where it stands, `expected`, `found` and `tolerance`.
+    """All numbers of a reference with those of a run: their place, `expected`, `found` and `tolerance`.
 
-    Rows that the reference lacks, of more languages say, are left out; a number that the run lacks is empty.
+    Rows that the reference lacks are left out; a number that the run lacks is empty.
 
     Args:
+        reference: the reference.
         tables: name -> CSV of the run.
         exact: without tolerance, as on the machine that made the reference.
 
     Raises:
-        UserError: a recipe without tolerance, a table that is not there, or as `tabulate.read`.
+        UserError: a recipe without tolerance, or a table that is missing or cannot be read.
     """
     rows = []
     for name, numbers in reference.numbers.items():
@@ -78,19 +79,20 @@ def compared(reference: Reference, tables: Mapping[str, Path], *, exact: bool = 
 
 
 def differing(numbers: pd.DataFrame) -> list[str]:
-    """A line for each number that is outside its tolerance, or not there."""
+    """A line for each number that is missing or outside its tolerance."""
     distance = (numbers["found"] - numbers["expected"]).abs().round(6)
     return [_line(row) for row in numbers[~(distance <= numbers["tolerance"])].itertuples()]
 
 
 def otherwise_chosen(reference: Reference, best: Sequence[Path]) -> list[str]:
-    """A line for each folder of a best encoder that holds another recipe's or backbone's than the reference says.
+    """A line for each best encoder of another recipe or backbone than in the reference.
 
     Args:
+        reference: the reference.
         best: folders of the run's best encoders.
 
     Raises:
-        UserError: a manifest of an encoder that nothing chose.
+        UserError: a manifest of an encoder that was not chosen.
     """
     found = {str(folder): _encoder(_chosen(folder)) for folder in best}
     expected = {folder: _encoder(chosen) for folder, chosen in reference.best.items()}
@@ -114,14 +116,15 @@ def _line(row: Any) -> str:
 
 
 def write(file: Path, tables: Mapping[str, Path], best: Sequence[Path] = ()) -> None:
-    """Put a run's numbers in the place of a reference's; what a person wrote above `numbers:` stays.
+    """Replace a reference's numbers by a run's; everything above the line `numbers:` is unchanged.
 
     Args:
-        best: folders of the best encoders; without any, what the reference says of them stays.
+        file: the reference's file.
+        tables: name -> CSV of the run.
+        best: folders of the run's best encoders; without any, those of the reference are unchanged.
 
     Raises:
-        UserError: no such file, none of a reference, or as `tabulate.read`; a manifest of an encoder that nothing
-            chose.
+        UserError: not a reference, a table that cannot be read, or a manifest of an encoder that was not chosen.
     """
     before = Reference.load(file)
     head = file.read_text(encoding="utf-8").partition(f"\n{NUMBERS}")[0]

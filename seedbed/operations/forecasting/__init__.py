@@ -1,1 +1,1 @@
-"""What a study will cost."""
+"""Forecasts of a study's cost."""

@@ -1,4 +1,4 @@
-"""From records of finished jobs to the speed of a machine: the median of what jobs took, over what the defaults say."""
+"""Calibrating forecasts by finished jobs: the median ratio of measured to default cost."""
 
 import json
 import math
@@ -14,17 +14,17 @@ from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
 
 NINE_TENTHS = 1.645
-"""Standard deviations either side of the mean that hold nine tenths of a normal distribution."""
+"""Standard deviations around the mean that contain nine tenths of a normal distribution."""
 NOISE = 0.2
-"""Deviation of the logarithm of a job's seconds from one run to the next."""
+"""Standard deviation of the logarithm of a job's seconds between runs."""
 
 Group = tuple[str, str]
-"""Rule and model: what shares a speed."""
+"""Rule and model, which share a speed."""
 
 
 @dataclass(frozen=True)
 class Record:
-    """A finished job: what was measured, over what the defaults say; 0: not measured."""
+    """A finished job: measured cost divided by default cost; 0: not measured."""
 
     group: Group
     time: float
@@ -40,31 +40,31 @@ class Speed:
     memory: float = 1
     disk: float = 1
     records: int = 0
-    """How many records the factors come from."""
+    """Number of records that the factors come from."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """What finished jobs left."""
+    """Measurements of finished jobs."""
 
     usable: list[Record]
     broken: int
-    """Files that could not be read."""
+    """Number of files that could not be read."""
     foreign: int
-    """Files of jobs that the plan does not have."""
+    """Number of files of jobs outside the plan."""
 
     @cached_property
     def speeds(self) -> dict[Group, Speed]:
-        """What they say of each rule and model."""
+        """The speed of each rule and model."""
         return calibrate(self.usable)
 
     def speed(self, job: Job) -> Speed:
-        """What they say of jobs like this one."""
+        """The speed of jobs like the given one."""
         return self.speeds.get((job.rule, job.model), Speed())
 
 
 def collect(plan: Plan, benchmarks: Path) -> Records:
-    """The benchmark records of the plan's jobs whose outputs are all there."""
+    """The measurements of the plan's jobs whose outputs all exist."""
     usable, broken = [], 0
     for job in plan.jobs:
         if not (job.benchmark and Path(job.benchmark).is_file() and all(Path(o).exists() for o in job.outputs)):
@@ -81,7 +81,7 @@ def collect(plan: Plan, benchmarks: Path) -> Records:
 
 
 def read_benchmark(path: str | Path) -> dict[str, float] | None:
-    """The last run in a benchmark file: seconds `s`, and `max_rss` in MiB or 0; None: it is broken, or has no time."""
+    """The last run in a benchmark file: seconds `s`, and `max_rss` in MiB or 0; None: it is broken or has no time."""
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8").splitlines()[-1])
         seconds, memory = float(record["s"]), _number(record.get("max_rss"))
@@ -107,7 +107,7 @@ def _bytes(job: Job) -> float:
 
 
 def calibrate(records: Iterable[Record]) -> dict[Group, Speed]:
-    """A speed for each group that has records."""
+    """The speed of each group of records."""
     return {group: _speed(members) for group, members in _grouped(records).items()}
 
 
@@ -130,17 +130,24 @@ def _shrunk(ratios: Sequence[float]) -> float:
 
 
 def half_width(records: int, spread: float, jobs: int) -> float:
-    """The factor either side of a forecast sum that holds nine tenths, for jobs that share their speed.
+    """Factor around a forecast sum that contains nine tenths, for jobs that share a speed.
 
-    The speed is as uncertain as the rule's default, which nine of ten are within `spread` of, and as the records are
-    few; the noise of single jobs is averaged out by a sum.
+    The speed is as uncertain as the rule's default, which is within `spread` in nine of ten cases, reduced by the
+    number of records; noise of single jobs averages out in a sum.
+
+    Args:
+        records: number of records of the speed.
+        spread: spread of the rule's default.
+        jobs: number of jobs in the sum.
     """
     precision = (NINE_TENTHS / math.log(spread)) ** 2 + records / NOISE**2
     return math.exp(NINE_TENTHS * math.sqrt(1 / precision + NOISE**2 / max(jobs, 1)))
 
 
 def left_out(records: Iterable[Record]) -> dict[str, list[tuple[float, float]]]:
-    """Rule -> forecast over actual seconds of each record: by default, and by the speed of its group's others."""
+    """Rule -> (forecast divided by actual seconds by default, and by the speed of its group's other records) of each
+    record.
+    """
     found = defaultdict(list)
     for group, members in _grouped(records).items():
         times = [one.time for one in members]

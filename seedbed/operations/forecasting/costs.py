@@ -1,4 +1,4 @@
-"""What seedbed/resources/forecast.yaml says of cost before anything has been measured, checked."""
+"""Default costs from seedbed/resources/forecast.yaml, validated."""
 
 import math
 import re
@@ -14,7 +14,7 @@ from seedbed.urls import without_secrets
 Device = Literal["gpu", "cpu"]
 
 HEADROOM = 1.5
-"""How much more memory and time than forecast a job asks for; one that is killed for want of it asks for more still."""
+"""Factor on the forecast memory and time that a job requests; a job that is killed requests more."""
 
 
 class Processor(Settings):
@@ -75,7 +75,9 @@ class RuleCost(Settings):
     """Actual and forecast differ by no more than this factor in nine cases of ten."""
 
     def limit(self, seconds: float) -> int:
-        """Minutes of the first attempt of a job that is forecast to take so long: in tens, or the rule's, if more."""
+        """Time limit of the first attempt in minutes: the forecast with headroom in tens of minutes, or the rule's if
+        that is more.
+        """
         return max(self.minutes, math.ceil(HEADROOM * seconds / 600) * 10)
 
 
@@ -108,7 +110,7 @@ class CostSpec(Spec):
     """By rule."""
 
     def download(self, source: Source) -> tuple[str, float]:
-        """What a source is read from, if it is not here, and how many bytes that has; the longest name counts."""
+        """What a source is downloaded from, if it is not here, and its bytes; the longest matching name counts."""
         name = (
             "/".join(filter(None, (source.hub, source.config)))
             or without_secrets(source.archive or "")
@@ -120,7 +122,7 @@ class CostSpec(Spec):
         return name, self.downloads[max(known, key=len, default="default")]
 
     def size(self, name: str, source: str) -> Model:
-        """The size of a model, by its source, else by a figure in its name (`gemma-3-27b`), else unknown."""
+        """The size of a model by its source, else by a number in its name (`gemma-3-27b`), else unknown."""
         for key, model in self.models.items():
             if key in source:
                 return model

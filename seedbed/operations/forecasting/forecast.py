@@ -1,4 +1,4 @@
-"""What a study will cost: jobs, hours, memory, disk and tokens for each rule and language, before anything runs."""
+"""Forecast of a study: jobs, hours, memory, disk and tokens for each rule and language, before anything runs."""
 
 import math
 from collections import defaultdict
@@ -21,11 +21,15 @@ MB = 2**20
 
 
 def forecast(plan: Plan, records: Records) -> pd.DataFrame:
-    """One row for each rule and language (COLUMNS): the cost of its jobs that are still to do.
+    """One row for each rule and language (COLUMNS): the cost of its remaining jobs.
 
-    Hours are those that jobs hold: wall time by GPUs, and by threads. The range holds nine tenths if the defaults'
-    spreads are right; jobs of one rule and model are wrong together. Memory is what the largest job asks for, a
-    computer's without the headroom; disk what stays.
+    GPU hours are wall time times GPUs, CPU hours wall time times threads. Ranges contain nine tenths if the defaults'
+    spreads are right; errors of jobs of one rule and model are shared. Memory is that of the largest job, a computer's
+    without headroom; disk counts what remains.
+
+    Args:
+        plan: the jobs.
+        records: measurements of finished jobs.
     """
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for job in plan.jobs:
@@ -40,7 +44,7 @@ def forecast(plan: Plan, records: Records) -> pd.DataFrame:
 
 
 def hours_of(plan: Plan, jobs: list[Job], records: Records) -> dict[str, object]:
-    """The numbers of a row, of all these jobs: see COLUMNS."""
+    """The numbers of a row for these jobs, see COLUMNS."""
     sums = {f"{kind}_hours{end}": 0.0 for kind in ("gpu", "cpu") for end in ("", "_low", "_high")}
     sums |= {"disk": 0.0, "tokens": 0.0}
     memory, counts = 0.0, []
@@ -66,7 +70,7 @@ def hours_of(plan: Plan, jobs: list[Job], records: Records) -> dict[str, object]
 
 
 def totals(table: pd.DataFrame) -> pd.DataFrame:
-    """The table summed over languages, one row for each rule; memory and a GPU's are the maximum."""
+    """The table summed over languages, one row for each rule; of memory and GPU memory, the maximum."""
     how = dict.fromkeys(COLUMNS[2:], "sum") | {"memory_mb": "max", "gpu_mb": "max", "records": "max", "basis": _basis}
     return table.groupby("rule", sort=False).agg(how).reset_index()
 
@@ -78,7 +82,7 @@ def _basis(values: pd.Series) -> str:
 
 
 def layout(table: pd.DataFrame, plan: Plan, records: Records, settings: Forecast) -> str:
-    """The forecast as a page of Markdown: by rule, by rule and language, and how far it is off."""
+    """The forecast as a page of Markdown: by rule, by rule and language, and its accuracy so far."""
     done = len(plan.jobs) - sum(job.todo for job in plan.jobs)
     if done == len(plan.jobs):
         return f"# Forecast\n\nNothing is to be done: all {done} jobs have run.\n"
@@ -127,7 +131,13 @@ def _off(ratio: float) -> float:
 
 
 def grid(head: list[str], rows: list[list[object]], left: int) -> str:
-    """Aligned Markdown, so that it reads on a screen too."""
+    """A Markdown table with aligned columns, readable on a terminal.
+
+    Args:
+        head: the heading.
+        rows: the rows.
+        left: number of left-aligned columns; the others are right-aligned.
+    """
     cells = [head, *([str(cell) for cell in row] for row in rows)]
     widths = [max(len(row[n]) for row in cells) for n in range(len(head))]
     rule = ["-" * width if n < left else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
@@ -168,7 +178,7 @@ def _told(records: Records) -> str:
 
 
 def range_of(row: Mapping[str, float], kind: str) -> str:
-    """Hours, with their range."""
+    """Hours with their range."""
     if not row[kind]:
         return "0"
     return f"{_hours(row[kind])} ({_hours(row[f'{kind}_low'])}-{_hours(row[f'{kind}_high'])})"
@@ -181,7 +191,7 @@ def _hours(value: float) -> str:
 
 
 def size_of(megabytes: float) -> str:
-    """In MiB or GiB."""
+    """A size in MiB or GiB."""
     return f"{megabytes / 1024:.1f} GiB" if megabytes >= 1024 else f"{megabytes:.0f} MiB"
 
 

@@ -1,4 +1,4 @@
-"""What one language more costs: encoders of its own, or encoders of all languages made anew."""
+"""The cost of one more language: encoders of its own, or retraining encoders of all languages."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -12,18 +12,18 @@ from seedbed.operations.job import Job
 
 MODULAR, SINGLE = "its own", "all anew"
 OWN = ("train_vocabulary", "adapt_backbone")
-"""Rules whose results are those of one language, which encoders of that language start from."""
+"""Rules whose results belong to one language and are start points of its encoders."""
 MADE = tuple(rule for rule in ENCODERS if rule not in OWN)
 """The other rules that make encoders."""
 HEAD = ["backbone", "encoders", "recipes", "jobs", "GPU-hours", "CPU-hours", "disk"]
 
 
 def one_more(plan: Plan, records: Records) -> str:
-    """A part of the forecast's page, in Markdown; empty where the study has no such encoders.
+    """A section of the forecast in Markdown; empty if the study has no such encoders.
 
-    A language's own: its vocabulary, its adaptation, and all encoders that start from these, in the mean of the
-    languages that have such. All anew: the encoders that learn from all languages' data. Whether they are done is no
-    matter, and what a language takes else (its text, its tests) is left out.
+    A language's own jobs: its vocabulary, its adaptation and all encoders that start from these, averaged over the
+    languages that have them. Retraining: the encoders that are trained on all languages' data. Finished jobs count too;
+    other costs of a language (its text, its tests) are left out.
     """
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for job in plan.jobs:
@@ -34,7 +34,7 @@ def one_more(plan: Plan, records: Records) -> str:
 
 
 def kind_of(plan: Plan, job: Job) -> str:
-    """MODULAR or SINGLE; empty: a language more takes no such job."""
+    """MODULAR or SINGLE; empty: a job that one more language does not need."""
     if job.rule == "train_encoder" and job.told.each:
         return SINGLE
     if job.rule in OWN:
