@@ -29,7 +29,7 @@ from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import read_table
 from seedbed.vectors.fused import search_by, side_by_side
-from seedbed.vectors.store import at_once
+from seedbed.vectors.store import encode_ahead
 from seedbed.vectors.types import Encode
 
 K = [1, 5, 10]
@@ -57,7 +57,9 @@ def main(argv: list[str] | None = None) -> None:
         read = partial(read_table, columns=COLUMNS[declared("knn" if labelled else "bitext").kind])
         test, train = read(path), read(path.with_name(f"{path.stem}_train.tsv")) if labelled else None
         task = Task(protocol="knn" if labelled else "bitext", k=K)
-        encode = at_once(side_by_side([batched(each, task.batch_size) for each in encoders]), texts(task, test, train))
+        encode = encode_ahead(
+            side_by_side([batched(each, task.batch_size) for each in encoders]), texts(task, test, train)
+        )
         for weights in WEIGHTS:
             found = score(task, test, encode, train=train, search=search_by(widths, weights))
             ordered = partial(order, encode, widths, weights)

@@ -36,7 +36,7 @@ from seedbed.evaluation.scoring import texts
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import System
 from seedbed.io import read_json, read_table, write_json, write_table
-from seedbed.vectors.store import at_once, shared
+from seedbed.vectors.store import encode_ahead, with_disk_cache
 
 METRICS = {
     "sts": ("cosine_spearman", "cosine_pearson"),
@@ -115,14 +115,16 @@ def _compare(tests: Tests, ours: dict[str, dict], theirs: dict[str, dict]) -> No
 def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFrame]:
     """What scripts.score does once the encoder is open, with an empty store; mteb's check is part of it."""
     with tempfile.TemporaryDirectory() as state:
-        encode: Callable = shared(batched(meter.encoder, min(t.batch_size for t, _ in tests.values())), Path(state))
+        encode: Callable = with_disk_cache(
+            batched(meter.encoder, min(t.batch_size for t, _ in tests.values())), Path(state)
+        )
 
         def checked() -> System:
             return System({}, encode=encode, check=partial(check_by_mteb, meter.encoder, encode))
 
         def gather() -> dict[str, float]:
             nonlocal encode
-            encode = at_once(encode, [text for task, test in tests.values() for text in texts(task, test)])
+            encode = encode_ahead(encode, [text for task, test in tests.values() for text in texts(task, test)])
             return {}
 
         found = {"embeddings": meter.measured(gather)}

@@ -25,7 +25,7 @@ from seedbed.encoders.models.loading import open_encoder
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
-from seedbed.vectors.store import at_once, shared
+from seedbed.vectors.store import encode_ahead, with_disk_cache
 
 TASK = Task(protocol="bitext", distance="euclidean", k=[1, 5, 10])
 SIDES = {"forward": ("text", "pivot"), "backward": ("pivot", "text")}
@@ -83,7 +83,7 @@ def pairs(data: Path, code: str, rows: int | None) -> pd.DataFrame:
 
 def by_us(meter: Meter, test: pd.DataFrame, store: Path) -> dict[str, float]:
     """What `scripts.score` does with one language once the encoder is open."""
-    encode = at_once(shared(batched(meter.encoder, TASK.batch_size), store), texts(TASK, test))
+    encode = encode_ahead(with_disk_cache(batched(meter.encoder, TASK.batch_size), store), texts(TASK, test))
     return score(TASK, test, encode).metrics
 
 

@@ -27,14 +27,14 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.choices import choose
+    from seedbed.choices import choose_candidate
     from seedbed.io import write_json
 
     lists: dict[str, dict[str, Path]] = {}
     for key, file in job.scores.items():
         candidate, _, language = key.partition("/")
         lists.setdefault(candidate, {})[language] = file
-    write_json(choose(job.what, job.dev, job.values, lists), job.output)
+    write_json(choose_candidate(job.what, job.dev, job.values, lists), job.output)
 
 
 if __name__ == "__main__":

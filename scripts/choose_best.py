@@ -44,11 +44,11 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.tables.best import choose, report, take
+    from seedbed.tables.best import choose_encoder, link_encoder, report
 
     scores = job.root / "scores"
     if job.dev:
-        cell, dev = choose(job.blocks, scores, job.dev)
+        cell, dev = choose_encoder(job.blocks, scores, job.dev)
     else:
         cell, dev = Cell.named(job.encoder, job.language), None
     facts = {"language": job.language, "name": job.name, "backbone": cell.backbone, "recipe": cell.recipe}
@@ -58,7 +58,7 @@ def main(job: Job) -> None:
     compared = (blocks for blocks in job.also if (cell.backbone, cell.recipe) in {one[:2] for one in cells_of(blocks)})
     facts["also"] = [report(blocks, cell, scores, job.statistics, None) for blocks in compared]
     encoder = job.root / "encoders" / cell.backbone / cell.recipe / cell.lang / str(cell.seed)
-    take(encoder, job.output, facts)
+    link_encoder(encoder, job.output, facts)
 
 
 def cells_of(blocks: list[Block]) -> list[Cell]:

@@ -70,10 +70,10 @@ class Encoder(Job):
 
     def spoken(self) -> dict[str, Any]:
         """What stands before texts, and the language of each column."""
-        from seedbed.choices import chosen
+        from seedbed.choices import read_choice
         from seedbed.encoders.prompts import by_language
 
-        prefix = chosen(self.chosen_prefix, "prefix", str) if self.chosen_prefix else self.prefix
+        prefix = read_choice(self.chosen_prefix, "prefix", str) if self.chosen_prefix else self.prefix
         return {"prefix": by_language(prefix, self.own_prefixes), "languages": {"": self.language} | self.languages}
 
 

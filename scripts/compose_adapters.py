@@ -28,12 +28,12 @@ def main(job: Job) -> None:
 
 def make(job: Job, tell: Tell) -> None:
     """Compose the adapters; `tell` writes the card."""
-    from seedbed.choices import chosen
+    from seedbed.choices import read_choice
     from seedbed.generators.composition import compose_directories
 
     composition = job.composition
     if job.chosen:
-        composition = composition.updated({"scale": chosen(job.chosen, "scale", float)})
+        composition = composition.updated({"scale": read_choice(job.chosen, "scale", float)})
     compose_directories(job.task, job.target, job.source, composition, job.output, tell)
 
 

@@ -51,7 +51,7 @@ def make(job: Job, tell: Tell) -> None:
     from seedbed.encoders.models.ensemble import save
     from seedbed.encoders.models.inference import opened
     from seedbed.evaluation.files import read_set
-    from seedbed.evaluation.fusion import choose
+    from seedbed.evaluation.fusion import tune_weights
     from seedbed.io import sha256
 
     if not job.dev:
@@ -61,7 +61,7 @@ def make(job: Job, tell: Tell) -> None:
     each = [opened(folder, task.batch_size, job.state) for folder in job.members.values()]
     sets = {lang: (read_set(task, file), read_set(task, job.trains.get(lang))) for lang, file in job.tests.items()}
     encodes, widths = [one.encode for one in each], [one.width for one in each]
-    weights, candidates = choose(task, sets, encodes, widths, job.weights)
+    weights, candidates = tune_weights(task, sets, encodes, widths, job.weights)
     facts = {lang: {"n": len(sets[lang][0]), "sha256": sha256(file)} for lang, file in job.tests.items()}
     chosen = {"dev": job.dev, "protocol": task.protocol, "sets": facts, "candidates": candidates}
     save(job.output, job.members, weights, job.about, chosen, tell)

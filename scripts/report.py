@@ -53,7 +53,7 @@ def main(job: Job) -> None:
     best = {str(folder): read_json(folder / MANIFEST)["best"] for folder in job.best}
     encoders = {name: [answer.Listed.of(folder) for folder in folders] for name, folders in job.encoders.items()}
     text, families = answer.text(best, encoders), {code: facts.get("family", "") for code, facts in registry().items()}
-    made = making.told(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
+    made = making.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
     claims = Claims.load()
     claimed = of_study(claims, {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables})
     shown = {"answer": text, "claims": claimed, "made": made, "languages": standing(best.values(), families)}

@@ -72,9 +72,9 @@ def main(job: Job) -> None:
 
 
 def read_sets(job: Job) -> "dict[str, list[Set]]":
-    """The sets of each language of a job; raises as `read_set`, `origin_in` and `orders.joined`."""
+    """The sets of each language of a job; raises as `read_set`, `origin_in` and `orders.join_languages`."""
     from seedbed.evaluation.files import Set, of_all, origin_in, read_set
-    from seedbed.evaluation.orders import joined, together
+    from seedbed.evaluation.orders import concatenate_orders, join_languages
 
     files = iter(zip(job.tests, job.records, strict=True))
     found: dict[str, list[Set]] = {language: [] for language in job.language}
@@ -87,9 +87,9 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
             ]
             tests, origins = [test for test, _ in read], [origin for _, origin in read]
             if own:
-                test = together(dict(zip(own, tests, strict=True)))
+                test = concatenate_orders(dict(zip(own, tests, strict=True)))
             else:
-                test = joined(task, language, tests) if len(tests) > 1 else tests[0]
+                test = join_languages(task, language, tests) if len(tests) > 1 else tests[0]
             train = read_set(task, job.trains.get(f"{language}/{name}"))
             found[language].append(Set(name, task, test, train, of_all(origins)))
     return found

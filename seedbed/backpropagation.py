@@ -4,7 +4,7 @@ TRAINED = 16.0
 """Bytes of a trained weight: itself, its gradient and AdamW's two moments, in float32."""
 
 
-def kept(layers: float, width: float, feed_forward: float) -> float:
+def stored_activations(layers: float, width: float, feed_forward: float) -> float:
     """Minimum number of activations that backpropagation stores for one token in all layers.
 
     In each layer 8 vectors of the model's width (the inputs of query, key and value, these three, the attention's

@@ -22,12 +22,12 @@ CACHE = 2**23
 """Bytes of memory that each index on disk may use."""
 
 
-def together(blocks: Blocks) -> pd.DataFrame:
+def concatenate(blocks: Blocks) -> pd.DataFrame:
     """Concatenate blocks into a table in memory, with the columns that all blocks have."""
     return pd.concat(blocks, ignore_index=True, join="inner")
 
 
-def peeked(blocks: Blocks) -> tuple[pd.DataFrame, Blocks]:
+def peek(blocks: Blocks) -> tuple[pd.DataFrame, Blocks]:
     """The first block, and an iterator over all blocks including the first."""
     first = next(blocks)
     return first, itertools.chain([first], blocks)
@@ -48,7 +48,7 @@ def sample(rows: int, count: int, seed: int) -> np.ndarray:
     return drawn
 
 
-def taken(blocks: Blocks, rows: np.ndarray) -> Blocks:
+def select_rows(blocks: Blocks, rows: np.ndarray) -> Blocks:
     """Iterate over the rows of a table for which a boolean array of its length is True."""
     start = 0
     for block in blocks:
@@ -110,7 +110,7 @@ class Lookup:
 
     def __init__(self, blocks: Blocks, key: Callable[[pd.DataFrame], Sequence[str]]) -> None:
         """Build the index."""
-        first, blocks = peeked(blocks)
+        first, blocks = peek(blocks)
         self.columns = list(first.columns)
         self._names = ", ".join(f"c{place}" for place in range(len(self.columns)))
         self._base = _base(f"CREATE TABLE row (digest BLOB, {self._names})")

@@ -38,7 +38,7 @@ def best(
     return candidates[int(np.argmax(means))], records
 
 
-def choose(
+def choose_candidate(
     what: str, dev: str, values: Mapping[str, str | float], lists: Mapping[str, Mapping[str, Path]]
 ) -> dict[str, Any]:
     """Choose the candidate whose encoders score best on a development task; of equals, the first.
@@ -70,7 +70,7 @@ def choose(
     return {"dev": dev, what: values[candidate], "candidate": candidate, "candidates": valued}
 
 
-def chosen(file: Path, what: str, kind: type[Chosen]) -> Chosen:
+def read_choice(file: Path, what: str, kind: type[Chosen]) -> Chosen:
     """Read a chosen value from a file.
 
     Args:

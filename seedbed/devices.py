@@ -1,4 +1,4 @@
-"""Sharing the GPUs of one machine among the jobs of a run, and among runs, so that each is used by one job at a time."""
+"""Sharing the GPUs of one machine among the jobs of a run, and among runs; each is used by one job at a time."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ HELD: list[FileLock] = []
 """Locks that this process holds until it ends."""
 
 
-def shared(count: int, environment: Mapping[str, str]) -> dict[str, str]:
+def visible_gpus(count: int, environment: Mapping[str, str]) -> dict[str, str]:
     """The environment variable that gives a run's jobs the first `count` GPUs, of those that the run itself sees.
 
     Args:

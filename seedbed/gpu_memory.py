@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seedbed.backpropagation import TRAINED, kept
+from seedbed.backpropagation import TRAINED, stored_activations
 from seedbed.io import read_json
 
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "auto": 2.0}
@@ -19,7 +19,7 @@ BYTES = {"float32": 4.0, "bfloat16": 2.0, "auto": 2.0}
 NF4 = 0.516
 """Bytes of a weight in 4 bits with double quantisation: 4.127 bits (Dettmers et al. 2023, QLoRA, section 3)."""
 KEPT_MORE = 1.5
-"""Factor for what autocast, attention and dropout masks store in addition to what `kept` counts."""
+"""Factor for what autocast, attention and dropout masks store in addition to what `stored_activations` counts."""
 CHUNK = 128
 """Positions whose logits exist at once when an adapter is trained."""
 BATCHED = 8192
@@ -49,9 +49,9 @@ class Shape:
     vocabulary: float
 
     @property
-    def kept(self) -> float:
+    def activations(self) -> float:
         """Activations of a token that backpropagation stores in all layers."""
-        return kept(self.layers, self.width, self.feed_forward)
+        return stored_activations(self.layers, self.width, self.feed_forward)
 
 
 def guessed(parameters: float, body: float) -> Shape:
@@ -70,7 +70,7 @@ def guessed(parameters: float, body: float) -> Shape:
 
 
 def shape_of(folder: Path) -> Shape | None:
-    """The shape of the model in a folder, from its config.json and the headers of its weights; None: there is no model."""
+    """The shape of the model in a folder, from its config.json and the headers of its weights; None: no model."""
     sizes = counted(folder)
     if sizes is None or not (folder / "config.json").is_file():
         return None
@@ -91,7 +91,7 @@ def shape_of(folder: Path) -> Shape | None:
 
 
 def counted(folder: Path) -> tuple[float, float] | None:
-    """Parameters in the safetensors headers of a folder, all and without word embeddings; None: there are no weights."""
+    """Parameters in the safetensors headers of a folder, all and without word embeddings; None: no weights."""
     shapes = {}
     for file in sorted(folder.glob("*.safetensors")):
         with file.open("rb") as stream:
@@ -146,7 +146,7 @@ def training(shape: Shape, *, tokens: float, dtype: str, frozen: bool = False) -
     """
     trained = shape.body if frozen else shape.parameters
     fixed = TRAINED * trained + BYTES["float32"] * (shape.parameters - trained)
-    return Need(fixed, KEPT_MORE * tokens * shape.kept * BYTES[dtype])
+    return Need(fixed, KEPT_MORE * tokens * shape.activations * BYTES[dtype])
 
 
 def adapter_parameters(parameters: float, rank: int) -> float:
@@ -167,7 +167,7 @@ def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank
         rank: the adapter's rank.
     """
     inputs = tokens * shape.layers * shape.width
-    layer = 2 * KEPT_MORE * tokens * shape.kept / shape.layers  # its own, and what the adapters in it keep
+    layer = 2 * KEPT_MORE * tokens * shape.activations / shape.layers  # its own, and what the adapters in it keep
     logits = CHUNK * shape.vocabulary * (2 * BYTES["float32"] + BYTES[dtype])
     of_adapter = TRAINED * adapter_parameters(shape.parameters, rank)
     return Need(weights(shape, dtype, quantization) + of_adapter, (inputs + layer) * BYTES[dtype] + logits)

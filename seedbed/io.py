@@ -189,7 +189,7 @@ def atomic(path: str | Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def atomic_directory(path: str | Path) -> Iterator[Path]:
-    """Context with an empty directory that replaces `path` if the block ends without an error, readable for everyone."""
+    """Context with an empty directory that replaces `path` if the block ends without error, readable for everyone."""
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{path.name}.", dir=path.parent))

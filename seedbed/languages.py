@@ -27,7 +27,7 @@ def registry(path: Path = REGISTRY) -> dict[str, dict[str, str]]:
 
 
 def called(name: str) -> str:
-    """The code of a language by its English name, ISO 639-1 code or FLORES code (`rw`, `kin_Latn`); empty if unknown."""
+    """The code of a language by its English name, ISO 639-1 code or FLORES code (`rw`, `kin_Latn`); "" if unknown."""
     names = ("iso1", "name", "flores")
     found = (code for code, row in registry().items() if name.casefold() in {row[key].casefold() for key in names})
     return next(found, "")

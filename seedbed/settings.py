@@ -85,12 +85,13 @@ class Settings(BaseModel):
         Raises:
             UserError: not JSON, or not these settings.
         """
+        where = cls.__name__.removesuffix("Settings").lower()
         try:
             return cls.model_validate(json.loads(text))
         except ValidationError as error:
-            raise UserError(explain(error, cls, where=cls.__name__.lower())) from None
+            raise UserError(explain(error, cls, where=where)) from None
         except ValueError as error:
-            raise UserError(f"{cls.__name__.lower()}: not JSON ({error})") from None
+            raise UserError(f"{where}: not JSON ({error})") from None
 
     def without(self, *names: str) -> Self:
         """A copy with defaults for the given settings, for jobs that do not use them."""

@@ -50,7 +50,7 @@ class TrainedWeightsMixin:
 
 
 class Checkpoints(TrainerCallback):
-    """Saves a checkpoint after a number of minutes since the last one, or since the start; none at the end of training."""
+    """Saves a checkpoint after a number of minutes since the last one or the start; none at the end of training."""
 
     def __init__(self, minutes: float, clock: Callable[[], float] = time.monotonic) -> None:
         self.seconds, self.clock = 60 * minutes, clock

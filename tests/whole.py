@@ -6,17 +6,17 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.blocks import together
+from seedbed.blocks import concatenate
 from seedbed.corpora.read import fetch as fetching
 from seedbed.corpora.read import sources
 
 
 def read(*args: Any, **options: Any) -> pd.DataFrame:
     """As `seedbed.corpora.read.sources.read`."""
-    return together(sources.read(*args, **options))
+    return concatenate(sources.read(*args, **options))
 
 
 def fetch(*args: Any, **options: Any) -> tuple[pd.DataFrame, dict[str, Any]]:
     """As `seedbed.corpora.read.fetch.fetch`."""
     blocks, record = fetching.fetch(*args, **options)
-    return together(blocks), record
+    return concatenate(blocks), record

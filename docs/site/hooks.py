@@ -34,7 +34,7 @@ LIBRARY = {
         "evaluation.geometry.alignment",
         "evaluation.geometry.uniformity",
         "evaluation.significance.replicates",
-        "evaluation.significance.permuted",
+        "evaluation.significance.paired_permutation_test",
         "evaluation.significance.williams",
         "evaluation.significance.benjamini_hochberg",
     ),

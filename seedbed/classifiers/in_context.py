@@ -62,7 +62,7 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
     return backend
 
 
-def ask(
+def predict_labels(
     generator: Generator,
     model: Callable[[], Backend],
     queries: Sequence[Query],
@@ -83,7 +83,7 @@ def ask(
         labels: the labels.
         instruction: the instruction at the beginning of a prompt.
         how: how answers are obtained.
-        journal: cache of answers to the same prompts, see `asked_by`; None: no caching.
+        journal: cache of answers to the same prompts, see `request_key`; None: no caching.
 
     Raises:
         UserError: a query that is too long without examples; labels that cannot be distinguished or have no tokens.
@@ -107,7 +107,7 @@ def ask(
     return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
 
 
-def asked_by(
+def request_key(
     generator: Generator, weights: str, labels: Sequence[str], how: Answering | Reasoning, language: str
 ) -> dict[str, Any]:
     """Everything that an answer depends on apart from its prompt, as the name of a journal.
@@ -199,7 +199,7 @@ def likelihoods(
     labels: Sequence[str],
     prefix: str,
     batch_size: int,
-    told: Callable[[Sequence[int], np.ndarray], object] = lambda rows, means: None,
+    report: Callable[[Sequence[int], np.ndarray], object] = lambda rows, means: None,
 ) -> np.ndarray:
     """Mean log-probability (n, labels) of the tokens of each label after each prompt.
 
@@ -209,7 +209,7 @@ def likelihoods(
         labels: the labels.
         prefix: text between prompt and label.
         batch_size: prompts of a batch.
-        told: called after each batch with the indices of its prompts and their results.
+        report: called after each batch with the indices of its prompts and their results.
 
     Raises:
         UserError: a label without tokens, or scores that are not finite.
@@ -226,7 +226,7 @@ def likelihoods(
             raise UserError(
                 "icl: the model gives likelihoods that are not finite; set `dtype: float32` of the generator"
             )
-        told(rows, means[rows])
+        report(rows, means[rows])
 
     log_likelihoods(backend.model, prompts, answers, batch_size, read)
     return means

@@ -196,8 +196,8 @@ def train(
     windows = reader.windows(list(rows["question"]), list(rows["context"]))
     examples = [window.tokens | _target(window, wanted[window.question]) for window in windows]
     checkpoints = state / key_of(base, examples, reading, dtype, seed)
-    told = arguments(reading, dtype, seed, checkpoints, warmup_steps=reading.warmup_steps)
-    trainer = Trainer(model, told, DataCollatorWithPadding(tokenizer), examples)
+    options = arguments(reading, dtype, seed, checkpoints, warmup_steps=reading.warmup_steps)
+    trainer = Trainer(model, options, DataCollatorWithPadding(tokenizer), examples)
     fit(trainer, minutes)
     counts = {"questions": len(rows), "windows": len(windows)}
     about = {"reading": reading.model_dump(), "dtype": dtype, "seed": seed, "examples": counts}

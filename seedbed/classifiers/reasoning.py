@@ -24,7 +24,7 @@ _ALONE = r"[(\[{]?(?<![a-z'’-])([a-z])(?:[)\]}]|(?!\s*\w|['’.-]\w)|(?=\s+(?:
 """A letter in brackets, or one that is not followed by a word, except for words that follow the letter of an option."""
 
 
-class Asked(NamedTuple):
+class Problem(NamedTuple):
     """A problem, or a question with options."""
 
     id: str
@@ -34,10 +34,10 @@ class Asked(NamedTuple):
     """The text whose vectors may be put before the prompt."""
 
 
-def ask(
+def generate_answers(
     generator: Generator,
     model: Callable[[], Backend],
-    asked: Sequence[Asked],
+    problems: Sequence[Problem],
     letters: Sequence[str],
     how: Reasoning,
     journal: Journal | None = None,
@@ -48,11 +48,11 @@ def ask(
     Args:
         generator: the language model.
         model: loads it; not called if the journal has all answers.
-        asked: questions with their prompts, see `prompts.problem_prompt` and `options_prompt`.
+        problems: questions with their prompts, see `prompts.problem_prompt` and `options_prompt`.
         letters: letters of the options; without any, the answer is the generated text, and `cut` counts answers that
             reached the length limit.
         how: settings.
-        journal: cache of answers to the same prompts, see `in_context.asked_by`; None: no caching.
+        journal: cache of answers to the same prompts, see `in_context.request_key`; None: no caching.
         vectors: gives soft prompts (n, s, d), which are inserted before the tokens of each prompt, after its first
             ones; None: none.
 
@@ -65,12 +65,12 @@ def ask(
         raise UserError(
             f"reasoning: backend {generator.backend} has no likelihoods of letters; set `answer: generation`"
         )
-    ids = [fingerprint([one.text, *([one.question] if vectors else [])])[:32] for one in asked]
+    ids = [fingerprint([one.text, *([one.question] if vectors else [])])[:32] for one in problems]
     if todo := [place for place, row in enumerate(ids) if row not in journal.done]:
         backend, rows = model(), [ids[place] for place in todo]
         of_all = vectors() if vectors else None
         before = None if of_all is None else [of_all[place] for place in todo]
-        prompts = _encoded(generator, backend, [asked[place] for place in todo], how, before)
+        prompts = _encoded(generator, backend, [problems[place] for place in todo], how, before)
         if by_letters:
             _weigh(backend, rows, prompts, letters, how, generator.batch_size, journal)
         else:
@@ -132,14 +132,14 @@ def require_width(model: Backend, width: int) -> None:
 
 
 def _encoded(
-    generator: Generator, model: Backend, asked: Sequence[Asked], how: Reasoning, vectors: Sequence[Tensor] | None
+    generator: Generator, model: Backend, problems: Sequence[Problem], how: Reasoning, vectors: Sequence[Tensor] | None
 ) -> list[Prompt]:
-    prompts, limit = [model.encode(one.text, bos=how.bos) for one in asked], generator.sampling.max_prompt_tokens
+    prompts, limit = [model.encode(one.text, bos=how.bos) for one in problems], generator.sampling.max_prompt_tokens
     if vectors is not None:
         require_width(model, vectors[0].shape[1])
         first = model.tokenizer.bos_token_id
         prompts = [Prefixed(one, own, int(one[0] == first)) for one, own in zip(prompts, vectors, strict=True)]
-    for one, prompt in zip(asked, prompts, strict=True):
+    for one, prompt in zip(problems, prompts, strict=True):
         if not fits(prompt, limit):
             raise UserError(
                 f"reasoning: the prompt of {one.id!r} has {len(prompt)} tokens; raise `sampling.max_prompt_tokens` of "

@@ -39,7 +39,7 @@ BY_EPOCH = {
     "greater_is_better": True,
     "restore_callback_states_from_checkpoint": True,
 }
-"""What the trainer is told, so that it scores the held-out texts after each epoch."""
+"""Arguments of the trainer: it scores the held-out texts after each epoch."""
 BEST = "best.safetensors"
 """In a checkpoint: the weights of the best epoch so far, if one has ended."""
 
@@ -107,7 +107,7 @@ def train(
     labels = sorted({*rows["label"]})
     if len(labels) < 2:
         raise UserError(f"fine_tuning: every label is {labels[0]!r}; a classifier needs two labels at least")
-    learnt, held = divided(list(rows["label"]), tuning.held_out, seed)
+    learnt, held = split_stratified(list(rows["label"]), tuning.held_out, seed)
     dtype, tokenizer = precision(dtype), tokenizer_of(base)
     torch.manual_seed(seed)  # of the head, which no weights bring
     model, _ = load(AutoModelForSequenceClassification, base, num_labels=len(labels))
@@ -131,7 +131,7 @@ def train(
     return tuned
 
 
-def divided(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
+def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
     """Places of the texts to learn from and of those held out: a random share of each label, as near as it can be.
 
     Raises:
@@ -148,9 +148,9 @@ def divided(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], 
 
 
 def arguments(tuning: FineTuning | Reading, dtype: str, seed: int, checkpoints: Path, **more: Any) -> TrainingArguments:
-    """What Hugging Face's trainer is told of the training of all weights; `more` is told too."""
-    told = {"num_train_epochs": tuning.epochs, "lr_scheduler_type": "linear"} | more
-    return encoder_arguments(TrainingArguments, tuning, dtype, seed, checkpoints, **told)
+    """Training arguments of Hugging Face for training all weights; `more` overrides and adds arguments."""
+    options = {"num_train_epochs": tuning.epochs, "lr_scheduler_type": "linear"} | more
+    return encoder_arguments(TrainingArguments, tuning, dtype, seed, checkpoints, **options)
 
 
 class _Patience(EarlyStoppingCallback):

@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 
 from seedbed.evaluation.significance import (
     Statistic,
-    correlated,
     f1_of_items,
     macro_f1,
+    paired_permutation_test,
     pearson,
-    permuted,
     spearman,
+    williams_p,
 )
 from seedbed.io import UserError
 
@@ -88,7 +88,7 @@ class Aggregate:
     """Reads named columns of an item file as items (n_items, k)."""
     tested: Callable[[Items], Items] = lambda items: items
     """Transforms items before the test of a difference."""
-    test: Callable[[NDArray[np.float64], NDArray[np.float64], int, int], float] = permuted
+    test: Callable[[NDArray[np.float64], NDArray[np.float64], int, int], float] = paired_permutation_test
     """Test of a difference: items of two systems (averaged over seeds), a number of resamples and a seed, to a p-value.
     """
     name: str = "a permutation test"
@@ -158,9 +158,9 @@ def _of_present(statistic: Statistic, items: Items) -> NDArray[np.float64]:
 
 MEAN = Aggregate(mean)
 """Mean of per-item scores or hits."""
-SPEARMAN = Aggregate(spearman, test=correlated, name="Williams' test")
+SPEARMAN = Aggregate(spearman, test=williams_p, name="Williams' test")
 """Spearman's rho of gold and predicted similarity."""
-PEARSON = Aggregate(pearson, test=partial(correlated, correlation=pearson), name="Williams' test")
+PEARSON = Aggregate(pearson, test=partial(williams_p, correlation=pearson), name="Williams' test")
 """Pearson's r of gold and predicted similarity."""
 MACRO_F1 = Aggregate(macro_f1, read=classes, tested=hits)
 """Macro F1 of gold and predicted class."""

@@ -12,7 +12,7 @@ import pandas as pd
 
 from seedbed import origins
 from seedbed.corpora.settings import COLUMNS
-from seedbed.corpora.shape.choices import right
+from seedbed.corpora.shape.choices import correct_indices
 from seedbed.corpora.shape.labels import check_scores, read_pairs, require_labels
 from seedbed.corpora.shape.questions import require_answers
 from seedbed.evaluation import protocols
@@ -61,7 +61,7 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
     if kind == "questions":
         require_answers(table, str(path))
     if kind == "choices":
-        right(table, str(path))
+        correct_indices(table, str(path))
     if kind == "pairs":
         check_scores(table, task.scale, str(path))
     return table

@@ -10,11 +10,11 @@ from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.vectors.fused import fuse as fuse  # a name that others build on
 from seedbed.vectors.fused import search_by, side_by_side
-from seedbed.vectors.store import at_once
+from seedbed.vectors.store import encode_ahead
 from seedbed.vectors.types import Encode
 
 
-def choose(
+def tune_weights(
     task: Task,
     sets: Mapping[str, tuple[pd.DataFrame, pd.DataFrame | None]],
     encodes: Sequence[Encode],
@@ -38,7 +38,7 @@ def choose(
     """
     by_language: list[dict[str, float]] = [{} for _ in candidates]
     for language, (dev, train) in sets.items():
-        encode = at_once(side_by_side(encodes), texts(task, dev, train))
+        encode = encode_ahead(side_by_side(encodes), texts(task, dev, train))
         for weights, found in zip(candidates, by_language, strict=True):
             found[language] = score(task, dev, encode, train=train, search=search_by(widths, weights)).main
     return best([list(weights) for weights in candidates], by_language, "weights")

@@ -54,7 +54,7 @@ def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scor
             print(note, file=sys.stderr)
     scores.metrics.update(theirs | scores.metrics)
     if revision:  # of a file of one's own nobody knows whether it is what mteb pins
-        scores.mteb.update(as_filed(result))
+        scores.mteb.update(without_run_facts(result))
 
 
 def mteb_result(
@@ -96,7 +96,7 @@ def mteb_result(
     return mteb.evaluate(model, spec, encode_kwargs={"batch_size": task.batch_size}, **quiet).task_results[0]
 
 
-def as_filed(result: TaskResult) -> dict[str, Any]:
+def without_run_facts(result: TaskResult) -> dict[str, Any]:
     """A result as mteb files it, without anything that differs between runs: no time, no date, six digits, no NaN."""
     filed = result.model_dump(mode="json") | {"evaluation_time": None, "date": None, "evaluation_phases": None}
     result._round_scores(filed["scores"], 6)

@@ -17,7 +17,7 @@ AGREE = 1e-6
 """The maximum difference of one row's gold scores between two languages."""
 
 
-def joined(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.DataFrame:
+def join_languages(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Build the test set of a language pair in both orders from the two languages' test sets.
 
     A row of one language takes the second-language columns from the row with the same id in the other.
@@ -47,10 +47,10 @@ def joined(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.DataFrame:
     _require_agreement(task, pair, one, other)
     second = list(protocols.declared(task.protocol).second)
     mixed = [first.assign(**{name: last[name] for name in second}) for first, last in ((one, other), (other, one))]
-    return together(dict(zip(orders_of(pair), mixed, strict=True)))
+    return concatenate_orders(dict(zip(orders_of(pair), mixed, strict=True)))
 
 
-def together(sets: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def concatenate_orders(sets: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """Concatenate test sets by order, with the column ORDER."""
     return pd.concat([table.assign(**{ORDER: order}) for order, table in sets.items()], ignore_index=True)
 
@@ -68,7 +68,7 @@ def _require_agreement(task: Task, pair: str, one: pd.DataFrame, other: pd.DataF
             )
 
 
-def parts(test: pd.DataFrame, language: str = "") -> dict[str, pd.DataFrame]:
+def split_orders(test: pd.DataFrame, language: str = "") -> dict[str, pd.DataFrame]:
     """Split a test set by ORDER.
 
     Args:

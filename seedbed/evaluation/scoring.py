@@ -15,13 +15,13 @@ import pandas as pd
 from seedbed.corpora.settings import COLUMNS, NO_TEXT
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import ORDER
-from seedbed.evaluation.orders import parts, together
+from seedbed.evaluation.orders import concatenate_orders, split_orders
 from seedbed.evaluation.scores import Answer, Scores, Trial
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.names import languages_of, pair_of
 from seedbed.vectors.neighbours import nearest
-from seedbed.vectors.store import at_once
+from seedbed.vectors.store import encode_ahead
 from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def score(
         wanted, there = " or ".join(asks), " and ".join(has)
         raise UserError(f"score: protocol {task.protocol} asks for {wanted}, and this system has {there} alone")
     if second:
-        return _of_orders(task, test, at_once(encode, ()), at_once(second, ()), language)
+        return _of_orders(task, test, encode_ahead(encode, ()), encode_ahead(second, ()), language)
     question = trial_of(task, test, encode, train, search)
     seen, both = (
         make and partial(_encode_distinct, lambda texts, make=make: np.swapaxes(make(texts), 0, 1))
@@ -92,14 +92,18 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
     names, found = protocols.declared(task.protocol).second, {}
     if not names:
         raise UserError(f"score: protocol {task.protocol} has no tests of two languages; leave `second` out")
-    for order, rows in parts(test, language).items():
+    for order, rows in split_orders(test, language).items():
         turned = order and languages_of(order) != languages_of(pair_of(order))
         sides = (second, encode) if turned else (encode, second)
         trial = replace(trial_of(task, rows, None), embed=partial(_encode_sides, sides, names), language=language)
         found[order] = protocols.load(task.protocol).score(trial)
     every = [*found.values()]
     metrics = {name: float(np.mean([one.metrics[name] for one in every])) for name in every[0].metrics}
-    items = together({order: one.items for order, one in found.items()}) if ORDER in test.columns else every[0].items
+    items = (
+        concatenate_orders({order: one.items for order, one in found.items()})
+        if ORDER in test.columns
+        else every[0].items
+    )
     notes = [note for one in every for note in one.notes]
     return Scores(float(np.mean([one.main for one in every])), metrics, items, notes)
 
@@ -132,7 +136,7 @@ def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> 
         raise _ReachedError
 
     answer = ask if protocols.declared(task.protocol).asks == ("labels",) else None
-    for rows in parts(test).values():
+    for rows in split_orders(test).values():
         with suppress(_ReachedError):
             given = Trial(task, rows, train, ask, ask, answer, layers=ask, paths=ask, choices=ask)
             protocols.load(task.protocol).score(given)

@@ -54,7 +54,7 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     return t, float(2 * student.sf(abs(t), n - 3))
 
 
-def correlated(
+def williams_p(
     ours: NDArray[np.float64],
     theirs: NDArray[np.float64],
     resamples: int = 0,
@@ -78,7 +78,7 @@ def correlated(
     return williams(r12, r13, r23, len(ours))[1]
 
 
-def permuted(
+def paired_permutation_test(
     ours: NDArray[np.float64],
     theirs: NDArray[np.float64],
     resamples: int = 2000,
@@ -195,9 +195,9 @@ def replicates(
     resamples: int,
     seed: int,
     batch: int = 100,
-    beside: Sequence[NDArray[np.float64]] = (),
+    others: Sequence[NDArray[np.float64]] = (),
 ) -> NDArray[np.float64]:
-    """Bootstrap values (n_systems, resamples) of a statistic, averaged over resampled training seeds; of `beside` last.
+    """Bootstrap values (n_systems, resamples) of a statistic, averaged over resampled training seeds; of `others` last.
 
     Each replicate samples seeds and items with replacement. All systems and seeds share the sampled items, which pairs
     the systems; seeds are sampled for each system separately, since seed 1 of one system has nothing in common with
@@ -210,18 +210,18 @@ def replicates(
         resamples: the number of replicates.
         seed: seed of the resampling.
         batch: replicates that are computed at once; it bounds the memory and does not change results.
-        beside: items of further systems; they do not change the values of the others.
+        others: items of further systems; they do not change the values of the others.
     """
     rng = np.random.default_rng(seed)
     # All seeds before all items: the numbers drawn do not depend on where batches end.
     seeds = [rng.integers(len(items), size=(len(items), resamples)) for items in systems]
     other = np.random.default_rng([seed, 1])
-    seeds += [other.integers(len(items), size=(len(items), resamples)) for items in beside]
+    seeds += [other.integers(len(items), size=(len(items), resamples)) for items in others]
     batches = []
     for start in range(0, resamples, batch):
         n_items = systems[0].shape[1]
         drawn = rng.integers(n_items, size=(min(batch, resamples - start), n_items))
-        batches.append([statistic(items[:, drawn]) for items in (*systems, *beside)])
+        batches.append([statistic(items[:, drawn]) for items in (*systems, *others)])
     values = [np.concatenate(parts, axis=1) for parts in zip(*batches, strict=True)]  # each (n_seeds, resamples)
     return np.stack([np.take_along_axis(v, s, axis=0).mean(axis=0) for v, s in zip(values, seeds, strict=True)])
 

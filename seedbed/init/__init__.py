@@ -1,1 +1,1 @@
-"""The command `seedbed`: it writes a study of a person's own files, adds files to it, and checks it."""
+"""The command `seedbed`: it writes a study for a person's files, adds files to it, and checks it."""

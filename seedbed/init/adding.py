@@ -28,16 +28,16 @@ MOST_LEFT_OUT = 0.1
 def entries(
     study: Study, config: Mapping[str, Any], file: Path, kind: str, code: str, *, sure: bool
 ) -> tuple[list[tuple[Keys, Any]], list[str]]:
-    """What a file adds to a configuration, by the keys that lead to each entry, and what is said of it.
+    """The configuration entries that a file adds, by the path of keys of each, and messages about them.
 
     Args:
-        config: the study's, as it is written.
+        config: the study's configuration, as text.
         kind: one of KINDS.
         code: the language of the file, one of the study's.
-        sure: it is in that language, whatever it reads like.
+        sure: True if the language is certain and is not checked.
 
     Raises:
-        UserError: the file is in the study, or what `seedbed init` refuses.
+        UserError: the file is in the study already, or is one that `seedbed init` refuses.
     """
     if str(file) in _files(config):
         raise UserError(f"{file}: is in the study already; give another file, or change its entry by hand")
@@ -152,9 +152,9 @@ def _prefix(study: Study, config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list[str]]:
-    """The choice of the best encoder with what is new, and what is said of it; empty: it stays as it is.
+    """The new choice of the best encoder, and messages about it; empty: it is unchanged.
 
-    A task that chooses goes on choosing, since prefixes are chosen by it before anything is trained.
+    A task that encoders are chosen by stays, since prefixes are chosen by it before anything is trained.
     """
     if not parts.best:
         return {}, []

@@ -75,7 +75,7 @@ class Parts:
     said: list[str] = field(default_factory=list)
 
     def add(self, more: "Parts") -> None:
-        """Add others to these; their choice of the best encoder stands if there is none here."""
+        """Add other entries to these; their choice of the best encoder counts if these have none."""
         for name in ("corpora", "others", "recipes", "tasks"):
             getattr(self, name).update(getattr(more, name))
         self.best = self.best or more.best
@@ -230,15 +230,15 @@ def follow(text: Path) -> bool:
 def of_table(
     kind: str, file: Path, table: pd.DataFrame, code: str, *, tested: bool, taken: set[str] = frozenset()
 ) -> Parts:
-    """What a table gives a study: what is trained on, and what tests.
+    """The entries of a study for a table: training data, and test sets.
 
     Args:
         kind: one of COLUMNS.
-        tested: there is another test set, so that all translations train.
-        taken: names that stand in the study.
+        tested: True if there is another test set, so that all translations are training data.
+        taken: names that are used in the study.
 
     Raises:
-        UserError: its scores are no test.
+        UserError: its scores cannot be a test set.
     """
 
     def free(name: str) -> str:

@@ -1,4 +1,4 @@
-"""The command `seedbed`: `init` writes a study of a file of text, `add` adds a file to it."""
+"""The command `seedbed`: `init` writes a study for a text file, `add` adds a file to a study."""
 
 import argparse
 import shlex
@@ -148,7 +148,7 @@ def _options(path: Path) -> str:
 
 
 def _require_free(results: str) -> None:
-    """No study has these results: neither one that has run, nor one that lies here."""
+    """Require that no study has these results: neither one that has run, nor one in this folder."""
     if Path(results).exists():
         raise UserError(f"{results}: holds the results of a study; give another folder by --results")
     for file, found in _studies():

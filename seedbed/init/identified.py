@@ -1,4 +1,4 @@
-"""Which language a text is in, of the 165 that CLD2 tells apart; many low-resource languages are not among them."""
+"""Language identification by CLD2, which knows 165 languages; many low-resource languages are not among them."""
 
 from __future__ import annotations
 

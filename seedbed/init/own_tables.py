@@ -40,10 +40,10 @@ def _ending(path: Path) -> str:
 
 
 def read(path: Path, columns: list[str]) -> pd.DataFrame:
-    """A table with these columns, whole.
+    """Read a whole table that has the given columns.
 
     Raises:
-        UserError: no such file, no table, no row, a column is missing or stands twice, or an id stands in several rows.
+        UserError: no such file, no table, no row, a column is missing or occurs twice, or an id is in several rows.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")

@@ -1,4 +1,4 @@
-"""A text of somebody's own: its sentences, and what language they are in."""
+"""Text files of a user: their sentences, and what language they are in."""
 
 import codecs
 import contextlib
@@ -23,20 +23,22 @@ from seedbed.resources import resource
 from seedbed.settings import suggest
 
 LINES = 2000
-"""Lines that are looked at."""
+"""Number of lines that are read to identify the language."""
 LEAST = 50
-"""Sentences below which nothing can be learnt."""
+"""Minimum number of sentences for training."""
 _CLEANING = Cleaning()
 PIECE = 20 * _CLEANING.max_characters
-"""Characters of a line that are looked at. Of a longer one they are more than a run keeps, unless most are blanks."""
+"""Number of characters of a line that are read. A longer line has more than cleaning keeps, unless most are blanks."""
 _BOUNDS = (
     f"of {_CLEANING.min_words} words or more and {_CLEANING.min_characters} to {_CLEANING.max_characters} characters, "
     "each counted once"
 )
 SHARE = 0.6
-"""Share of letters that must be of the language's script; and, from chance up, of sentences told from English."""
+"""Minimum share of letters in the language's script; also the minimum accuracy, above chance, against English
+sentences.
+"""
 FOREIGN = 0.05
-"""Share of a text in its own language below which it is in another one."""
+"""A text with a smaller share of sentences in its supposed language is in another language."""
 ENGLISH = resource("demo/nli.eng.tsv")
 NO_TEXT = {
     b"\x1f\x8b": "gzip",
@@ -47,16 +49,16 @@ NO_TEXT = {
     b"PAR1": "Parquet",
     b"\xd0\xcf\x11\xe0": "OLE, like .doc",
 }
-"""First bytes -> what a file is that holds no text to be read as it is."""
+"""First bytes -> format of a file that contains no plain text."""
 MARKS = {
     codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark its own begins with
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-"""First bytes -> the encoding of a text that is not UTF-8."""
+"""Byte order marks -> the encoding of a text that is not UTF-8."""
 UNMARKED = ("UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE")
-"""Encodings of a text that has NUL bytes and no mark."""
+"""Encodings of a text that has NUL bytes and no byte order mark."""
 COMMON = (
     "Latn",
     "Cyrl",
@@ -73,20 +75,20 @@ COMMON = (
     "Khmr",
     "Tibt",
 )
-"""Scripts among which that of an unknown language is looked for."""
+"""Candidate scripts for a language whose script is unknown."""
 
 
 class Guess(NamedTuple):
-    """What is known of the language of a text."""
+    """The identified language of a text."""
 
     code: str
     name: str
     script: str
     known: bool
-    """Whether the registry has it."""
+    """Whether seedbed's registry of languages has it."""
     why: str
     sure: bool = False
-    """Whether a person says so, whatever the text reads like."""
+    """Whether the user named the language, so that it is not checked."""
 
 
 def sentences(path: Path) -> list[str]:
@@ -167,7 +169,14 @@ def left_out(path: Path) -> list[str]:
 
 
 def lines_of(path: Path) -> Iterator[str]:
-    """The lines of a text as a run has them, a piece of each; raises as `sentences` where it is not UTF-8."""
+    """Iterate over the lines of a text file, each cut to `PIECE` characters, in the encoding and line ends of a run.
+
+    Args:
+        path: the file.
+
+    Raises:
+        UserError: the file is not UTF-8; the message has a command that converts it.
+    """
     with path.open("rb") as stream:
         try:
             for part in text_of(stream, str(path)):
@@ -240,7 +249,7 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
 
 
 def english() -> list[str]:
-    """English sentences, which other text is told from."""
+    """English sentences, from which the language of a text is distinguished."""
     return list(read_table(ENGLISH, ["anchor"])["anchor"])
 
 

@@ -1,4 +1,4 @@
-"""YAML as text, with comments: written, and added to without a change of anything else."""
+"""YAML as text with comments: writing it, and adding entries without changing anything else."""
 
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ Keys = tuple[str, ...]
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes what stands in two places twice: a person who edits one of them should not look for an anchor."""
+    """YAML dumper without anchors: a value that occurs twice is written twice, so that one can be edited alone."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True

@@ -35,7 +35,7 @@ class Events:
     run_since: float | None = None
     """When the current run began; None: there is none."""
     log: str = ""
-    """Snakemake's own log of the last run, if it was recorded."""
+    """Snakemake's log of the last run, if it was recorded."""
 
     def failed(self) -> list[Event]:
         """The jobs that failed in the current run."""

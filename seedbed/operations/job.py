@@ -78,7 +78,7 @@ class Job:
 
     @cached_property
     def told(self) -> Any:
-        """The arguments as the program's own `Job` model."""
+        """The arguments, validated as the `Job` model of the job's program."""
         return importlib.import_module(f"scripts.{self.rule}").Job.model_validate(self.value)
 
     def of(self, name: str, default: Any = None) -> Any:

@@ -1,4 +1,4 @@
-"""Snakemake's plan of a study: its jobs, and which of them would run. Nothing is written or locked."""
+"""Snakemake's plan of a study: its jobs, and which of them would run. A plan writes and locks nothing."""
 
 import contextlib
 import re

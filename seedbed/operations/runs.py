@@ -13,12 +13,13 @@ from seedbed.operations import events
 
 @contextlib.contextmanager
 def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, str]) -> Iterator[None]:
-    """Context that locks the results against other runs, also from other clones and nodes.
+    """Context that locks the results folder against other runs, also from other clones and nodes.
 
     Args:
         results: the folder of results.
-        gpus: GPUs of this machine that the run's jobs share, which are written to the environment; None: the profile
-            gives no number.
+        gpus: GPUs of this machine that the run's jobs share; they are set in the environment. None: the profile gives
+            no
+            number.
         environment: the run's environment.
 
     Raises:
@@ -26,7 +27,7 @@ def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, st
     """
     with exclusive(results / ".lock"):
         if gpus:
-            environment |= devices.shared(gpus, environment)
+            environment |= devices.visible_gpus(gpus, environment)
         yield
 
 

@@ -19,9 +19,9 @@ SHOWN = 20
 
 
 def standing(job: Job, known: Events) -> Standing:
-    """The state of a job. Failed: it is to do, is not running, and began after it last succeeded.
+    """The state of a job. A job has failed if it must run, is not running, and started after its last success.
 
-    A successful job writes its benchmark after its log; one that a cluster never started has an event only.
+    A successful job writes its benchmark after its log; a job that a cluster never started has only an event.
     """
     if not job.todo:
         return "done"
@@ -95,7 +95,7 @@ def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
 
 
 def logs_of(job: Job, known: Events) -> list[str]:
-    """The existing logs of a job: its own, and its cluster's if it failed there."""
+    """The existing logs of a job: its log, and the cluster's log if it failed there."""
     last = known.last.get(job.outputs[0])
     return [log for log in dict.fromkeys([job.log, *(last.logs if last else [])]) if log and Path(log).is_file()]
 
@@ -105,7 +105,7 @@ def _clock(moment: float) -> str:
 
 
 def _written(path: str) -> float:
-    """When a file was last written; 0: it is not there."""
+    """When a file was last modified; 0: there is no such file."""
     try:
         return Path(path).stat().st_mtime if path else 0
     except FileNotFoundError:

@@ -108,7 +108,7 @@ def _encoder(chosen: Mapping[str, Any]) -> str:
 
 
 def _line(row: Any) -> str:
-    """Where a number stands, what it is, and what is expected."""
+    """A line of the report: where a number is, its value, and the expected one."""
     found = "missing" if pd.isna(row.found) else f"{row.found:g}"
     within = f" within {row.tolerance:g}" if row.tolerance else ""
     place = f"{row.table}, {row.column}, {row.backbone}, {row.recipe}, {row.language}"
@@ -145,7 +145,7 @@ def _chosen(folder: Path) -> dict[str, Any]:
 
 
 def _cells(numbers: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], Number]]:
-    """Where each number of a table stands, and the number."""
+    """Each number of a table, and where it is in the table."""
     for name, inner in numbers.items():
         if isinstance(inner, Number):
             yield (name,), inner

@@ -1,4 +1,4 @@
-"""What the hub asks of a card, asked here before anything is sent: the hub's own check needs the network."""
+"""The hub's requirements of a model card, checked before anything is sent: the hub's check needs the network."""
 
 import re
 from pathlib import Path
@@ -58,9 +58,9 @@ def require_repository(name: str, where: str) -> str:
 
 
 def language_of(code: str) -> str:
-    """A language as the hub calls it: two letters where there are any, else ISO 639-3, without a script.
+    """A language's code on the hub: two letters where there are any, else ISO 639-3, without a script.
 
-    Its own codes of several languages have no place there (`mul` is `multilingual`, which stands for itself).
+    The hub's codes of several languages are not used, except `multilingual` for `mul`.
     """
     plain = code.partition("-")[0]
     return registry().get(plain, {}).get("iso1") or plain

@@ -1,4 +1,4 @@
-"""mteb's own files: results/{model}/{revision}/{task}.json with model_meta.json, as its leaderboard takes them."""
+"""mteb's result files: results/{model}/{revision}/{task}.json with model_meta.json, as its leaderboard takes them."""
 
 import functools
 import json
@@ -29,14 +29,14 @@ def write(
     metadata: Mapping[str, Any],
     output: Path,
 ) -> None:
-    """Write the results of those tasks that mteb has; nothing, where it has none of them.
+    """Write an encoder's results on those tasks that mteb has, as mteb's files; without such tasks nothing is written.
 
-    The revision is a digest of the weights and of what goes with them, until `revised` puts in the hub's commit.
+    The revision is a digest of the weights and the files around them, until `revised` replaces it by the hub's commit.
 
     Args:
-        repository: the encoder as it is published.
+        repository: the encoder's folder for the hub.
         name: owner/name on the hub.
-        metadata: of the card.
+        metadata: the metadata of the card.
     """
     filed = [one.mteb for one in results if one.mteb]
     if not filed:
@@ -76,7 +76,7 @@ def _meta(
     revision: str,
     metadata: Mapping[str, Any],
 ) -> dict[str, Any]:
-    """What mteb wants to know of a model, as its own class writes it."""
+    """Metadata of a model in mteb's format."""
     from mteb.models import ModelMeta
     from mteb.models.model_meta import Licenses
 
@@ -109,10 +109,10 @@ def _meta(
 
 
 def trained_on(about: Mapping[str, Any]) -> set[str]:
-    """The data that an encoder was trained on, as mteb's zero-shot column knows them.
+    """The data sets that an encoder was trained on, named as mteb's zero-shot column expects.
 
-    That is the names of the tasks whose data set it is, else the hub's name of it, else the study's. What the backbone
-    was trained on is its own page's to say (`adapted_from`).
+    A data set has the name of the mteb task that uses it, else its name on the hub, else its name in the study. Data of
+    the backbone are not listed: they are in the backbone's own metadata (`adapted_from`).
     """
     found = set()
     for record in about.get("data", []):

@@ -1,4 +1,4 @@
-"""What of this machine and its surroundings must not go out: places of files, servers, what URLs carry beside them."""
+"""What a card must not reveal of this machine: paths of files, servers, and secrets in URLs."""
 
 import re
 from collections.abc import Iterable
@@ -14,13 +14,13 @@ _PATH = re.compile(
 
 
 def require_public(card: Path, places: Iterable[Path]) -> None:
-    """Stop at a card that says what must not go out.
+    """Refuse a card that reveals paths, servers or secrets of this machine.
 
     Args:
-        places: folders of this machine, which it must not name.
+        places: folders of this machine, which the card must not name.
 
     Raises:
-        UserError: a path of this machine; a URL with a password or a token, or of a host that nobody else reaches.
+        UserError: a path of this machine; a URL with a password or a token, or with a host that others cannot reach.
     """
     text = card.read_text(encoding="utf-8")
     named = [re.escape(str(place.absolute())) for place in places if len(place.absolute().parts) > 1]

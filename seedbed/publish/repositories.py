@@ -17,7 +17,7 @@ from seedbed.publish.private import require_public
 from seedbed.publish.wishes import Wishes
 
 REPOSITORY = "repository"
-"""What is uploaded, below the output; beside it lies what goes to mteb."""
+"""Folder below the output with everything that is uploaded; mteb's files are next to it."""
 LORA = "adapter_config.json"
 CARD = "README.md"
 LAID_OUT = "laid_out"
@@ -25,15 +25,16 @@ LAID_OUT = "laid_out"
 
 
 def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
-    """Write what goes to the hub to `output`, whole or not at all; whether it is a "model" or a "dataset".
+    """Write the files of a repository for the hub into `output`, all or none; returns "model" or "dataset".
 
-    A card that a person has edited there since stays as they left it.
+    A card that a person has edited in `output` is not overwritten.
 
     Raises:
-        UserError: it is none of the three; the hub would refuse its card, see `checks.require_card`; it is a server's
-            or several encoders'; a number is another encoder's; an adapter's base is nowhere on the hub; a wish is none
-            for its kind; its files are not its own, or not those of its manifest; its card says what is of this
-            machine, see `private.require_public`; the output holds other files, or edits that would be lost.
+        UserError: it is no encoder, adapter or triplets; the hub would refuse its card, see `checks.require_card`; it
+            is
+            an encoder behind an API or a fusion; a score belongs to another encoder; an adapter's base is not on the
+            hub; an option does not apply to this kind; its files are not those of its manifest; its card reveals this
+            machine, see `private.require_public`; the output contains other files, or edits that would be lost.
     """
     kind, write = kind_of(what)
     if wishes.scores and write is not encoder:
@@ -112,7 +113,7 @@ def _require_output(what: Path, output: Path) -> Edited | None:
 
 
 def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
-    """An encoder with its scores in its card; beside it what mteb's leaderboard takes."""
+    """Write an encoder, with its scores in its card, and mteb's result files next to it."""
     manifest = manifests.read(what / manifests.MANIFEST)
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
@@ -160,12 +161,12 @@ def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
 
 
 def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:
-    """Where a study has the scores of an encoder: <results>/encoders/... and <results>/scores/... go alike.
+    """The folder of an encoder's scores: for <results>/encoders/..., the same path below <results>/scores/.
 
-    The best of a language lies in <results>/best/{lang}; its manifest says which of the encoders it is.
+    A language's best encoder is <results>/best/{lang}; its manifest says which encoder it is a copy of.
 
     Raises:
-        UserError: the encoder does not lie in a study's results.
+        UserError: the encoder is not in a study's results.
     """
     parts = encoder.absolute().parts
     if "best" in manifest and parts[-2] == "best":
@@ -177,14 +178,14 @@ def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:
 
 
 def _copy(what: Path, repository: Path, files: Mapping[str, str], but: set[str]) -> None:
-    """Copy the files of a manifest; no hard links, whose times of change would look like an edit of the study's own.
+    """Copy the files of a manifest; no hard links, because their changed times would look like an edit of the original.
 
     Args:
-        files: name -> digest, all of which are compared: anybody may have made the folder.
-        but: those that are not copied.
+        files: name -> digest; each file is compared with it, since the folder may have been made by anyone.
+        but: names of files that are not copied.
 
     Raises:
-        UserError: a file leads out of the folder, or is not the one that its job wrote.
+        UserError: a file is outside the folder, or does not have the digest of the manifest.
     """
     model_files.check(what)
     for name, digest in sorted(files.items()):
@@ -210,7 +211,7 @@ def _seen(about: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hubs(about: Mapping[str, Any], role: str) -> list[str]:
-    """The repositories of the hub of what an encoder learnt from or has in it, by its role; data have none."""
+    """Repositories on the hub of an encoder's models and training data, by role; data sets have none."""
     records = [record for record in about.get("data", []) if record.get("role", "") == role]
     return [*dict.fromkeys(name for record in records for name in origins.hubs(record.get("origin", [])))]
 
@@ -232,7 +233,7 @@ def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
 
 
 def _unknown(record: Mapping[str, Any]) -> str:
-    """What is amiss with the licence of a model whose outputs an encoder learnt from."""
+    """Problems with the licence of a model on whose outputs an encoder was trained."""
     stated = record.get("licence", "")
     amiss = f"a licence that nobody here knows, {stated!r}" if licences.is_stated(stated) else "no licence"
     return f"{record['role']} {record['name']} states {amiss}"

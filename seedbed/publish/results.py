@@ -112,7 +112,7 @@ def _interval(
 
 
 def metadata(results: Iterable[Result]) -> list[EvalResult]:
-    """Results as the metadata of a card has them; the interval stands in the metric's name, which readers see."""
+    """Results in the metadata format of a card; the interval is part of the metric's name, which readers see."""
     return [
         EvalResult(
             task_type=TASKS.get(one.protocol, "sentence-similarity"),

@@ -49,7 +49,7 @@ model that wrote it. It was made to train sentence encoders. Do not test on it. 
 generator apply.
 """
 COLUMNS = {"id": "of the anchor in its corpus"}
-"""What the columns of all triplets are; others say how a row was written."""
+"""Descriptions of the columns that all triplets have; further columns say how a row was generated."""
 SENTENCES = {
     "anchor": "a sentence of the corpus",
     "positive": "a text that follows from it or means the same",
@@ -67,15 +67,16 @@ WORDS = {
         "negative": "a translation of its negative",
     },
 }
-"""What anchor, positive and negative are, by the prompt that asked for them; by others they are `SENTENCES`."""
+"""Descriptions of anchor, positive and negative for each prompt; for other prompts they are `SENTENCES`."""
 
 
 def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
-    """Lay out one audited set of triplets, <results>/triplets/{generator}/{method}/{lang}.tsv.
+    """Write a data set repository for one file of audited triplets, <results>/triplets/{generator}/{method}/{lang}.tsv.
 
     Raises:
-        UserError: it is no such file, leads elsewhere, or has no rows; what it was made of states no licence, and none
-            is given; it was written in a pivot language that the study does not have.
+        UserError: it is no such file, is a link out of the folder, or has no rows; its sources state no licence, and
+            none
+            is given; it was generated in a pivot language that the study does not have.
     """
     for file in (what, what.with_suffix(".audit.json")):
         if not is_own(file, what.parent):
@@ -152,7 +153,7 @@ def _name(code: str) -> str:
 
 
 def _licence(what: Path, known: dict[str, dict[str, Any]]) -> Licence:
-    """That of the generator's terms, where they reach what it writes; else that of the anchors' source."""
+    """The licence of the generator's terms, where they cover its outputs; else that of the anchors' source."""
     if unstated := [name for name, about in known.items() if not licences.is_stated(about.get("licence"))]:
         raise UserError(
             f"{what}: no licence of {' and '.join(unstated)}; state it in the configuration, or give --licence"

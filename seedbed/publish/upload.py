@@ -1,4 +1,4 @@
-"""What was laid out goes to the hub: in one commit, or two, where the card of the second names the first."""
+"""Upload of a prepared repository to the hub: one commit, or two where the second card names the first commit."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -23,20 +23,20 @@ class Uploaded(NamedTuple):
 
 
 def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -> Uploaded:
-    """Make a repository, if there is none, and commit what `repositories.lay_out` wrote.
+    """Create a repository on the hub, if there is none, and commit what `repositories.lay_out` wrote.
 
-    What is there is asked first: whether everybody sees it, and whether it is ours.
-
-    mteb's files then have it as the model's revision. Who may write is the hub's matter: huggingface_hub takes its
-    token from where `hf auth login` or the environment left it.
+    Before writing, an existing repository is checked: whether it is public, and whether seedbed uploaded it. After the
+    commit, its hash becomes the model's revision in mteb's files. huggingface_hub takes its token from `hf auth login`
+    or
+    the environment.
 
     Args:
-        public: everybody may see it; else nobody but its owners.
-        replace: a repository that holds something else may be overwritten.
+        public: True if everyone may see it; False: only its owners.
+        replace: True if a repository with other content may be overwritten.
 
     Raises:
-        UserError: everybody would see what is not `public`; the repository holds something else, and not `replace`; the
-            hub cannot be reached, refuses the token, the name or the card.
+        UserError: the repository is public and `public` is False; it has other content and `replace` is False; the hub
+            cannot be reached, or refuses the token, the name or the card.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled, RepositoryNotFoundError

@@ -7,7 +7,7 @@ from seedbed.licences import Licence
 
 
 class Wishes(NamedTuple):
-    """Name, licence and places, as the program is told them."""
+    """Options of a publication: name, licence and paths, as the program gets them."""
 
     name: str
     """owner/name on the hub."""
@@ -16,6 +16,6 @@ class Wishes(NamedTuple):
     base: str = ""
     """Repository of the model that an adapter or an encoder was made from, where the study has it from elsewhere."""
     scores: Path | None = None
-    """Folder of an encoder's scores; None: beside the encoders, as the study has it."""
+    """Folder of an encoder's scores; None: the folder that belongs to the encoder in the study's results."""
     pivot: str = "eng"
     """The pivot language of the study, in which some ways write triplets."""

@@ -1,4 +1,4 @@
-"""What language adapters learn from, beyond the types of its settings."""
+"""Checks of the training data of language adapters, beyond the types of the settings."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def consistent(study: Study) -> None:
-    """A corpus that a generator's language adapters learn is one of sentences, and such adapters learn sentences.
+    """Check that the corpora of a generator's language adapters exist and consist of sentences.
 
     Raises:
-        ValueError: the first that is not so.
+        ValueError: the first that does not.
     """
     kinds = {name: study.roles[name] for name in study.corpora.others}
     for name, generator in study.generators.items():

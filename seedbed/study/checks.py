@@ -16,7 +16,7 @@ from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
 from seedbed.settings import Settings, explain, suggest
-from seedbed.study.leakage import learnt_whole, share_rows, untested
+from seedbed.study.leakage import share_rows, trained_on_whole, untested
 from seedbed.study.model import Study
 from seedbed.study.paired import of_pairs, referred
 from seedbed.study.prefix_checks import of_prefixes
@@ -120,7 +120,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
-    whole = recipe.data.corpus if learnt_whole(study, recipe.data.corpus) else ""
+    whole = recipe.data.corpus if trained_on_whole(study, recipe.data.corpus) else ""
     if learnt := recipe.data.candidates or whole:
         untested(study, where, learnt)
     _require(
@@ -273,7 +273,7 @@ def _retriever(study: Study, where: str, retriever: Reference) -> None:
 
 
 def _can_label(generator: Generator, classifier: Classifier) -> bool:
-    """Whether there is a model: here, or for one that learns in context on a server."""
+    """Whether the classifier's model is available: on this machine, or on a server for in-context learning."""
     return generator.backend != "published" and bool(generator.source or classifier.prompted)
 
 

@@ -1,4 +1,4 @@
-"""What must hold of the choice of the best encoders."""
+"""Checks of the choice of the best encoders (`best:`)."""
 
 from seedbed.evaluation.protocols import declared, which
 from seedbed.settings import suggest

@@ -1,7 +1,8 @@
-"""What a program runs, as a value: the definitions that it can reach, its data, and its libraries.
+"""A digest of the code that a program runs: the definitions that it can reach, its data, and versions of libraries.
 
-A rule carries this value as a parameter: what the program never reaches re-runs nothing, nor does a comment or a
-checkout; another version of a library does. Nothing is imported to find it.
+A rule has this digest as a parameter, so that Snakemake re-runs a job if the code that it runs changes, or the version
+of a library; a comment, a docstring, a checkout or code that the program never reaches re-runs nothing. Nothing is
+imported to compute it.
 """
 
 import importlib.metadata
@@ -34,16 +35,17 @@ NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core
 
 
 def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = (), without: Iterable[str] = ()) -> str:
-    """The value of a program, one line: a digest, then Python and the libraries with their versions.
+    """The digest of a program's code in one line: a hash, then Python and the libraries with their versions.
 
     Args:
         program: a file such as `scripts/plot.py`.
-        data: files that it reads; their names are no matter.
+        data: files that it reads; their names do not count.
         modules: files that it imports by a computed name, which its code does not show, or definitions (`FILE:NAME`).
-        without: files that this job never runs, though its program could.
+        without: files that this job never runs, although its program could.
 
-    Files of code are named from the project's folder, wherever the study is run. What they are called is no part: a
-    study's own may lie anywhere.
+    Files of code are named relative to the project's folder, wherever the study is run. The name of a study's custom
+    file
+    does not count, since such a file may be anywhere.
     """
     found = reached((program, *sorted(modules)), frozenset(without))
     digest = fingerprint([sorted(found.digests.values()), [sha256(file) for file in data]])
@@ -62,7 +64,7 @@ def libraries(found: Reached) -> list[str]:
 
 
 def imported(modules: Iterable[str]) -> list[str]:
-    """The packages of modules, by names there; none of Python's own, nor of what changes no result."""
+    """The packages that modules import, without Python's standard library and those that change no result."""
     tops = {module.partition(".")[0] for module in modules} - {*PACKAGES, *sys.stdlib_module_names, *NO_RESULT}
     return sorted(_normal(DISTRIBUTIONS.get(top, top)) for top in tops)
 

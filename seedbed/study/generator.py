@@ -1,4 +1,4 @@
-"""Generators as the study has them: which adapters a language model writes with, and who has its weights."""
+"""The generators of a study: which adapters a language model generates with, and where its weights come from."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,7 +26,7 @@ UNREAD = (
 
 @dataclass(frozen=True)
 class StudyGenerator(Part):
-    """A generator of the study. Variants of one share what their settings do not tell apart (`Study.makers`)."""
+    """A generator of the study. Variants that have the same adapters share them (`Study.makers`)."""
 
     name: str
 
@@ -37,7 +37,7 @@ class StudyGenerator(Part):
 
     @property
     def environment(self) -> str:
-        """Where it writes: vLLM pins its own torch and cannot live with what trains."""
+        """The environment in which it generates: vLLM pins another version of torch than training does."""
         return "vllm" if self.spec.backend == "vllm" else "main"
 
     @property
@@ -56,7 +56,7 @@ class StudyGenerator(Part):
         return at(self.study, paths.WEIGHTS, room="generators", model=self.model) if self.spec.source else ""
 
     def written_with(self, *unread: str) -> Generator:
-        """Its settings for a job that writes, without those that it does not read: UNREAD, and more."""
+        """Its settings for a job that generates, without those that such a job does not read: UNREAD, and more."""
         return self.spec.without(*UNREAD, *unread)
 
     def part(self, name: str, path: str, **wildcards: Any) -> str:
@@ -68,12 +68,12 @@ class StudyGenerator(Part):
         return self.part("language", paths.LANGUAGE_ADAPTER, lang=lang)
 
     def task_adapters(self) -> dict[str, str]:
-        """Polarity -> the adapter that writes it: in one place or in two."""
+        """Polarity -> the adapter that generates it: one for both polarities, or one each."""
         shared = {polarity: self.spec.task_adapter(polarity) for polarity in POLARITIES}
         return {name: self.part("task", paths.TASK_ADAPTER, polarity=of) for name, of in shared.items()}
 
     def composed_adapters(self, lang: str) -> dict[str, str]:
-        """Polarity -> the adapter that writes it, composed for a language."""
+        """Polarity -> the adapter that generates it, composed for a language."""
         model = self.study.makers[self.name, by_adapters("composed")]
         shared = {polarity: self.spec.task_adapter(polarity) for polarity in POLARITIES}
         facts = {"room": "generators", "model": model, "lang": lang}

@@ -1,4 +1,4 @@
-"""How rules ask the products of a study: for inputs and parameters, as functions of a job's wildcards."""
+"""Inputs and parameters of rules: functions of a job's wildcards that look up the products of a study."""
 
 import ast
 import functools
@@ -21,22 +21,22 @@ from seedbed.study import code
 from seedbed.study.digests import Digests
 from seedbed.study.graph.product import PRODUCTS, Files, Product
 from seedbed.study.model import Study
-from seedbed.study.paths import told
+from seedbed.study.paths import argument_of
 
 LONG = 10_000
 """Characters of settings that a record has as they are; of more (the plan of a large table), it has a digest."""
 
 CODE = "code "
-"""How the value of a job's code begins, by which it is told among its parameters."""
+"""Prefix of the digest of a job's code, which marks it among the job's parameters."""
 
 value_of = functools.cache(code.value)
 
 
 def rule_function(function: Callable) -> Callable:
-    """The function as Snakemake calls it: a fault in the study ends the plan in one line.
+    """Wrap a function for Snakemake: an error in the study becomes a one-line message.
 
-    Its parameters are noted, once for Python and once where Snakemake looks first: it asks for them at each call, and
-    to find them takes longer.
+    The parameters are stored, once for Python and once where Snakemake looks first: it asks for them at each call, and to
+    find them takes longer than the call.
     """
 
     def called(*args: Any, **named: Any) -> Any:
@@ -111,19 +111,22 @@ class Jobs:
     def job(self, rule: str, *run: Callable[[], Mapping[str, Any]], data: Sequence[str] = ()) -> dict[str, Any]:
         """The parameters of a rule's jobs.
 
-        `job`: what its program is told, as JSON of its model: what the product says, else the input, the output or the
-        wildcard of an argument's name. `recorded`: what of it counts, since Snakemake records no parameter that is made
-        of files, which it knows; so an edit of a batch size reaches the jobs that are still to run, and re-runs none.
-        `code`: what the program runs, as a value. `local`: digests of a person's files, of a rule that reads any.
+        `job`: the arguments of its program, as JSON of its model: those that the product gives, else the input, output
+        or
+        wildcard of an argument's name. `recorded`: the arguments that count for re-runs, since Snakemake records no
+        parameter
+        that contains paths of inputs; an edit of a batch size changes jobs that are still to run, and re-runs none.
+        `code`: the
+        digest of the program's code. `local`: digests of a person's files, for a rule that reads any.
 
         Args:
-            run: gives arguments that no study knows, only this run of it.
+            run: gives arguments that only this run knows, not the study.
             data: files that only the run knows, which the program reads.
         """
         product_of = functools.partial(self._product, rule)
 
         @functools.lru_cache(maxsize=4)  # Snakemake asks for the parameters of a job one by one
-        def told(product: Product) -> dict[str, Any]:
+        def arguments(product: Product) -> dict[str, Any]:
             found = {name: files for name, files in product.inputs().items() if isinstance(files, Mapping)}
             for several in (product.settings(), *(one() for one in run)):
                 found |= several
@@ -135,11 +138,11 @@ class Jobs:
         def job(wildcards: Any, input: Any, output: Any) -> str:
             self.require_unchanged(rule, output)
             named = {**dict(wildcards.items()), "output": output[0], **_named(output), **_named(input)}
-            return _json(rule, named | told(product_of(wildcards)))
+            return _json(rule, named | arguments(product_of(wildcards)))
 
         @rule_function
         def recorded(wildcards: Any) -> str:
-            values = told(product_of(wildcards))
+            values = arguments(product_of(wildcards))
             counts = {name: value for name, value in values.items() if fields(rule)[name].counts}
             text = _json(rule, counts, Settings.recorded)
             return text if len(text) <= LONG else fingerprint(text)
@@ -182,7 +185,7 @@ def _named(files: Any) -> dict[str, Any]:
 
 
 class _Same(NamedTuple):
-    """A value that equals only itself, whatever it holds."""
+    """A value that equals only itself, whatever it contains."""
 
     value: Any
 
@@ -195,7 +198,7 @@ class _Same(NamedTuple):
 
 @functools.lru_cache(maxsize=1000)
 def _dumped(settings: _Same, dump: Callable[[Settings], str]) -> Any:
-    """Settings as a value of JSON; thousands of jobs are told the same ones."""
+    """Settings as a JSON value, cached: thousands of jobs have the same ones."""
     return json.loads(dump(settings.value))
 
 
@@ -218,9 +221,9 @@ def _json(program: str, values: Mapping[str, Any], dump: Callable[[Settings], st
 
 
 def _plain(value: Any, dump: Callable[[Settings], str] = Settings.dump, is_file: bool = False) -> Any:
-    """A value of Python as one of JSON; a folder is told from its manifest."""
+    """A Python value as a JSON value; the manifest of a folder becomes the folder."""
     if isinstance(value, str | int | float):  # by far the most
-        return told(value) if is_file else value
+        return argument_of(value) if is_file else value
     if isinstance(value, Settings):
         return _dumped(_Same(value), dump)
     if isinstance(value, BaseModel):
@@ -229,4 +232,4 @@ def _plain(value: Any, dump: Callable[[Settings], str] = Settings.dump, is_file:
         return {name: _plain(one, dump, is_file) for name, one in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(one, dump, is_file) for one in value]
-    return told(str(value)) if isinstance(value, Path) else value
+    return argument_of(str(value)) if isinstance(value, Path) else value

@@ -1,4 +1,4 @@
-"""Whether what a study learns from, or chooses by, may be what it tests."""
+"""Checks that a study is not tested on data that it trains on or chooses by."""
 
 import math
 from collections.abc import Iterable
@@ -10,21 +10,22 @@ from seedbed.study.model import Study
 from seedbed.urls import without_secrets
 
 LEARNT_WHOLE = ("pairs", "matched_pairs", "retrieval")
-"""Kinds of corpora of which encoders learn every row, as it was fetched."""
+"""Kinds of corpora that encoders train on as a whole, without sampling."""
 
 
-def learnt_whole(study: Study, corpus: str) -> bool:
-    """Whether encoders learn every row of a corpus as it was fetched: pairs, queries, or one of `others` whose
-    translations are candidates."""
+def trained_on_whole(study: Study, corpus: str) -> bool:
+    """Whether encoders train on every row of a corpus as it was fetched: pairs, queries, or one of `others` whose
+    translations are candidates.
+    """
     learnt = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
     return study.roles.get(corpus) in LEARNT_WHOLE or corpus in learnt & {*study.corpora.others}
 
 
 def untested(study: Study, where: str, corpus: str) -> None:
-    """A corpus that is learnt whole is no test set.
+    """Check that a corpus that encoders train on as a whole is not a test set too.
 
     Raises:
-        ValueError: in a language it is read where a test set is, and not kept apart, see `share_rows`.
+        ValueError: in some language it reads the same rows as a test set, and is not kept apart, see `share_rows`.
     """
     for code in study.languages:
         source = study.corpus(corpus, code)
@@ -71,5 +72,5 @@ def _places(source: Source) -> list[str]:
 
 
 def _meet(some: Iterable[str], others: Iterable[str]) -> bool:
-    """Whether one of some names, or of their patterns, stands for one of the others too."""
+    """Whether a name of one list matches a name of the other, either of which may be a pattern."""
     return any(a == b or fnmatchcase(a, b) or fnmatchcase(b, a) for a in some for b in others)

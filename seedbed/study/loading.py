@@ -48,7 +48,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
 
 
 def _require_printable(value: Any, where: str) -> None:
-    """No text holds what a terminal obeys or a file system refuses; line breaks and tabs may stand in any.
+    """Require that texts have no control characters other than line breaks and tabs.
 
     Raises:
         UserError: a control character, in a key or a value.

@@ -1,27 +1,28 @@
-"""Code without what it tells people: two files that make the same, and tell it in other words, have one tree."""
+"""Code without its messages: two files that compute the same and differ in messages alone have equal syntax trees."""
 
 import ast
 
 SHOWN = {"help", "metavar", "epilog"}
-"""Arguments, by name, that are shown to whoever asks a program for help."""
+"""Names of arguments that are shown in a program's help."""
 OF_BARS = {"desc", "unit"}
 """Arguments, by name, that `tqdm` shows."""
 LOGS = {"log", "logger", "logging", "warnings"}
 TELLING = {"debug", "info", "warning", "error", "exception", "critical", "warn"}
-"""What tells: these methods of LOGS."""
+"""Methods of LOGS that log or print."""
 PURE = {"all", "any", "bool", "isinstance", "len", "max", "min", "set", "sorted", "sum"}
 """Functions that change nothing, so that a condition of nothing but them can go with what hung on it."""
 
 
-def made(tree: ast.Module, package: str = "") -> ast.Module:
-    """A file's code, changed in place: imports by whole names, and nothing that is told.
+def strip_messages(tree: ast.Module, package: str = "") -> ast.Module:
+    """Remove from a file's syntax tree, in place, what changes no result; imports get their full names.
 
-    What goes: docstrings, the arguments of errors that are raised and of `parser.error`, calls that log or print, helps
-    of arguments and texts of bars, texts that were put together for these alone, the types that functions note, and
-    what runs where a file is called as a program.
+    Removed are docstrings, the arguments of errors that are raised and of `parser.error`, calls that log or print, help
+    texts of arguments and of progress bars, texts that are built only for these, type annotations of functions, and the
+    code that runs if the file is called as a program.
 
     Args:
-        package: the file's, by which relative imports are read.
+        tree: the syntax tree.
+        package: the file's package, for relative imports.
     """
     return _Made(package).visit(tree)
 
@@ -31,7 +32,7 @@ class _Made(ast.NodeTransformer):
         self.package = package
 
     def visit_Expr(self, node: ast.Expr) -> ast.Expr | None:
-        """Nothing of a statement that is a text, or a call that tells."""
+        """Remove a statement that is a text, or a call that logs or prints."""
         is_text = isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
         return None if is_text or _tells(node.value) else self.generic_visit(node)
 
@@ -78,7 +79,7 @@ class _Made(ast.NodeTransformer):
 
 
 def _if(node: ast.If) -> ast.If | None:
-    """A condition; None: nothing hangs on it."""
+    """A condition; None if nothing depends on it."""
     empty = not [one for one in (*node.body, *node.orelse) if not isinstance(one, ast.Pass)]
     return None if empty and _is_pure(node.test) else node
 
@@ -112,9 +113,9 @@ def _is_pure(test: ast.expr) -> bool:
 
 
 class _Unread(ast.NodeTransformer):
-    """Takes out of a function, in place, assignments of texts to names that it does not read.
+    """Remove from a function, in place, assignments of texts to names that it does not use.
 
-    `goes` says whether there were some.
+    `goes` says whether there were any.
     """
 
     def __init__(self, function: ast.AST) -> None:
@@ -137,7 +138,7 @@ class _Unread(ast.NodeTransformer):
 
 
 def _is_text(value: ast.expr) -> bool:
-    """Whether an expression is certainly a text, put together of others."""
+    """Whether an expression is certainly a string that is built of others."""
     if isinstance(value, ast.Constant):
         return isinstance(value.value, str)
     if isinstance(value, ast.IfExp):

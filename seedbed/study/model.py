@@ -1,7 +1,7 @@
-"""The study: what `config.yaml` may say, and what every room asks of it.
+"""The study: the schema of `config.yaml`, and facts that all packages use.
 
-It composes the settings of the rooms. What of an entry depends on the others is in `seedbed.study.recipe` and
-`generator`, and what its jobs make in `seedbed.study.graph`. No program imports this.
+It composes the settings of the packages. Facts about an entry that depend on other entries are in
+`seedbed.study.recipe` and `generator`, and products of jobs in `seedbed.study.graph`. No program imports this.
 """
 
 import os
@@ -35,12 +35,12 @@ from seedbed.triplets.settings import Audit
 
 
 def _several(schema: dict[str, Any]) -> None:
-    """An editor also knows the entries that stand for several recipes, in which any value may be a text with {}."""
+    """Schema for editors of entries that stand for several recipes, in which any value may be a text with {}."""
     schema["patternProperties"][r"^[A-Za-z0-9.-]*\{\}[A-Za-z0-9.{}-]*$"] = {"type": "object", "required": ["over"]}
 
 
 def _named_as(tables: list[str]) -> list[str]:
-    """Figures that have the name of a table, which is what they are drawn from."""
+    """Figures that have the name of the table that they are plotted from."""
     return [name for name in tables if name in specs("figures")]
 
 
@@ -172,7 +172,7 @@ class Study(Settings):
 
     @property
     def codes(self) -> list[str]:
-        """Every language whose text the study reads: its own, the pivot, and those that only teach others."""
+        """All languages whose texts are used: its languages, the pivot, and languages that are only trained on."""
         taught = [code for generator in self.generators.values() for code in generator.xllora.languages]
         trained = [task.train_language for task in self.tasks.values() if task.train_language]
         return [*dict.fromkeys([*self.languages, self.pivot, *taught, *trained])]
@@ -212,19 +212,21 @@ class Study(Settings):
 
     @cached_property
     def makers(self) -> dict[tuple[str, str], str]:
-        """As `variants.makers`, of the study's generators; every job of a generator asks for them."""
+        """`variants.makers` of the study's generators, cached."""
         return makers(self.generators)
 
     @cached_property
     def learners(self) -> dict[str, Classifier | Generator]:
-        """Classifier -> whose settings train its adapters: its own, or those of its generator."""
+        """Classifier -> the name of the settings by which its adapters are trained: the classifier's, or its
+        generator's.
+        """
         return {
             name: self.generators[spec.generator] if spec.generator else spec for name, spec in self.classifiers.items()
         }
 
     @cached_property
     def declared(self) -> dict[str, Protocol]:
-        """Task -> what its protocol reads and asks; every score asks for it again and again."""
+        """Task -> the declaration of its protocol, cached."""
         return {name: declared(task.protocol) for name, task in self.tasks.items()}
 
     def __copy__(self) -> Self:
@@ -239,7 +241,7 @@ class Study(Settings):
         return {}
 
     def once(self, key: Hashable, find: Callable[[], T]) -> T:
-        """What a function finds, found once by this key: thousands of jobs ask for it."""
+        """The value of a function, computed once for a key: thousands of jobs use it."""
         if key not in self._found:
             self._found[key] = find()
         return self._found[key]
@@ -311,14 +313,14 @@ class Study(Settings):
 
     @cached_property
     def tests_by_language(self) -> dict[str, list[str]]:
-        """Language -> all its tasks; every rule asks for them again and again."""
+        """Language -> all its tasks, cached."""
         return {code: sorted(task for task in self.tasks if self._tests(task, code)) for code in self.languages}
 
     @cached_property
     def tests_by_pair(self) -> dict[str, dict[str, list[str]]]:
         """Pair of languages -> its tasks -> the orders in which each tests it.
 
-        Of sets that are joined both orders; of sets of their own those that there are.
+        Sets that are joined have both orders; separate sets have those that exist.
         """
         found: dict[str, dict[str, list[str]]] = {}
         for task, spec in sorted(self.tasks.items()):
@@ -332,13 +334,13 @@ class Study(Settings):
 
     @cached_property
     def own_sets(self) -> list[tuple[str, str]]:
-        """Task and order of each test set that is an order's own, of the study's languages."""
+        """Task and order of each separate test set of an order, for the study's languages."""
         every = [(task, order) for task, spec in sorted(self.tasks.items()) for order in spec.orders()]
         here = [(task, order) for task, order in every if {*languages_of(order)} <= {*self.languages}]
         return [(task, order) for task, order in here if self.test(task, order)]
 
     def _facts_of_order(self, order: str) -> dict[str, str]:
-        """What stands for the placeholders of an order's source: the first language's, but the order's own code."""
+        """Values of the placeholders of an order's source: those of the first language, and the order's code."""
         return self.facts(languages_of(order)[0]) | {"code": order, "lang": order}
 
     def tests_of(self, test_lang: str) -> list[str]:
@@ -363,9 +365,11 @@ class Study(Settings):
         return [task for task in self.tests_by_language[code] if self.tasks[task].protocol not in other]
 
     def chosen_on(self, dev: str, code: str) -> list[str]:
-        """The languages whose development sets choose a fusion's weights or a scale for a language folder; maybe none.
+        """The languages whose development sets choose a fusion's weights or a scale for a language; possibly none.
 
-        Its own; or, where that has none, all that have one, but for those on request unless there are no others.
+        That is the language itself; if it has no development set, all languages that have one, without optional ones
+        unless
+        there are no others.
         """
         tested = self.tested_by(dev) if dev else []
         return [code] if code in tested else [other for other in tested if other not in self.reserved] or tested

@@ -1,7 +1,7 @@
-"""What each job of a study needs: threads, memory, time, GPUs and their memory.
+"""Resources of each job of a study: threads, memory, time, GPUs and their memory.
 
-Its product says what its models take; seedbed/resources/forecast.yaml has the figures of each rule. No program imports
-this: what a job asks for changes no result.
+Its product says how much its models need; seedbed/resources/forecast.yaml has numbers for each rule. No program imports
+this, since a job's resources change no result.
 """
 
 import math
@@ -42,7 +42,7 @@ class Needs:
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
     def load(self, product: Product) -> Load:
-        """What the models of a job take; each of its resources asks for it."""
+        """Memory of the models of a job, cached for all of its resources."""
         if product not in self._loads:
             self._loads[product] = product.load(self.sizes)
         return self._loads[product]
@@ -77,7 +77,9 @@ class Needs:
         return asked | grown
 
     def kinds(self, needed: int) -> dict[str, str]:
-        """How Slurm is told which GPUs have so many MiB: the resource and its value; nothing if none is known to."""
+        """The Slurm resource that requests GPUs with enough MiB, and its value; empty if no type of GPU is known to
+        have it.
+        """
         gpus = self.study.gpus
         fit = sorted((has, kind) for kind, has in gpus.memory.items() if has >= needed > 0)
         if not fit:
@@ -118,7 +120,7 @@ class Needs:
                 )
 
     def gpus_by_folder(self) -> dict[str, int]:
-        """Folder of benchmarks -> GPUs of each job below it: 1, what a generator writes or answers on, or none."""
+        """Folder of benchmarks -> GPUs of each job below it: 1, the number that a generator runs on, or none."""
         study = self.study
         writing = {
             "synthesise": {name: name for name in study.generators},

@@ -1,4 +1,4 @@
-"""Backbones that are a text's and its translation's, and recipes that read translations: what must hold of them."""
+"""Checks of backbones that encode a text with its translation, and of recipes that take translations as input."""
 
 from collections.abc import Iterable
 
@@ -41,13 +41,14 @@ def of_pairs(study: Study) -> None:
 
 
 def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> None:
-    """A recipe that is named beside a backbone makes encoders of it: those that read translations are of pairs alone.
+    """Check a recipe that is named together with a backbone: it must have encoders of it, and get the input that it
+    needs.
 
     Args:
-        given: whether English is given to such an encoder; a training gives none to those that it refers to.
+        given: whether English is given to such an encoder; a training gives none to encoders that it refers to.
 
     Raises:
-        ValueError: it makes none, or reads what is not given.
+        ValueError: it has no such encoders, or needs input that is not given.
     """
     recipe = study.recipes[of.recipe]
     if of.backbone and recipe.paired != (of.backbone in study.paired):
@@ -120,7 +121,7 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
 
 
 def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> None:
-    """A policy chooses among several, by what it learnt from."""
+    """Check that a policy chooses among the translators that it was trained on."""
     if (count := len(recipe.english.translators)) < 2:
         raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
     has, had = recipe.english.similarity or NONE, learnt.english.similarity or NONE

@@ -1,4 +1,4 @@
-"""Tests of two languages: which pairs a study has, whose encoders they take, and what must hold of them."""
+"""Tests of language pairs: the pairs of a study, which encoders are tested on them, and checks."""
 
 from seedbed.languages import registry
 from seedbed.names import languages_of
@@ -6,11 +6,12 @@ from seedbed.settings import suggest
 from seedbed.study.model import Study
 
 SAME = ("like", "aligned", "on_request", "only", "published")
-"""What a recipe with `aligned: pairs` or `never` may have of its own: nothing that an encoder is made by."""
+"""Settings that a recipe with `aligned: pairs` or `never` may change: those that do not change how encoders are made.
+"""
 
 
 def own_sets_of(study: Study, code: str) -> list[tuple[str, str]]:
-    """Task and order of each test set that is an order's own and has a language on either side."""
+    """Task and order of each separate test set of an order that has a language on either side."""
     return [(task, order) for task, order in study.own_sets if code in languages_of(order)]
 
 

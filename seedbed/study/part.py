@@ -8,11 +8,11 @@ from seedbed.study.model import Study
 
 @dataclass(frozen=True)
 class Part:
-    """Something of a study; its other fields are the names that tell it from others of its kind."""
+    """An object of a study that is identified by its fields other than the study."""
 
     study: Study = field(compare=False, repr=False)
 
     @classmethod
     def get(cls, study: Study, *names: Any) -> Self:
-        """The part of these names, made once: thousands of jobs ask for it."""
+        """The part with these names, cached: thousands of jobs use it."""
         return study.once((cls, names), lambda: cls(study, *names))

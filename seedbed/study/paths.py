@@ -71,7 +71,7 @@ def at(study: Study, path: str, **wildcards: Any) -> str:
     return path.replace("<results>", study.results).format(**wildcards)
 
 
-def told(file: str) -> str:
-    """A file as a program is told of it: a manifest by the folder that it describes."""
+def argument_of(file: str) -> str:
+    """A file as an argument of a program: for a manifest, the folder that it describes."""
     folder, _, name = file.rpartition("/")
     return folder if name == MANIFEST else file

@@ -1,4 +1,4 @@
-"""What must hold of prefixes: those that hang on the language of a text, and those that a development task chooses."""
+"""Checks of prefixes: those that depend on the language of a text, and those that a development task chooses."""
 
 from itertools import chain
 
@@ -9,9 +9,10 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_prefixes(study: Study) -> None:
-    """Every column that a prefix names is there, in each language whose texts a recipe's encoders read.
+    """Check that every column that a prefix names exists in each language whose texts a recipe's encoders encode.
 
-    Of prefixes among which one is chosen, each is that of an untrained recipe, and what learns can wait for the choice.
+    Candidates of a chosen prefix must be those of untrained recipes, and trained recipes must be able to wait for the
+    choice.
 
     Raises:
         ValueError: the first fault.

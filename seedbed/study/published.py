@@ -1,4 +1,4 @@
-"""What others have made, where the study takes it instead of making its own."""
+"""Published adapters, triplets and encoders that a study uses instead of making its own."""
 
 from typing import get_args
 
@@ -14,7 +14,7 @@ def begins(study: Study, step: Start) -> bool:
 
 
 def adapter(study: Study, generator: str, method: str, polarity: str, code: str) -> Source | None:
-    """The published adapter that writes one polarity for a language, if the study takes it."""
+    """The published adapter that generates one polarity for a language, if the study uses one."""
     source = study.generators[generator].adapters.get(method, {}).get(polarity)
     return source.resolved(study.facts(code)) if source and begins(study, "adapters") else None
 

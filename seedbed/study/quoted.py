@@ -21,7 +21,7 @@ def consistent(study: Study) -> None:
     quotes(study)
 
 
-def beside(study: Study, block: Block) -> Block:
+def with_quotes(study: Study, block: Block) -> Block:
     """A block with what others report on its tests."""
     shown = [
         quote

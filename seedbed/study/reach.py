@@ -1,15 +1,18 @@
-"""Which definitions of the project a program can reach, read off its syntax trees.
+"""The definitions of the project that a program can reach, from syntax trees.
 
-A definition binds a name at the top of a file. A program reaches what its parts do that make something (STARTS), and of
-another file what it uses by name, and so on; statements that bind no name count with anything of their file, and a
-module that is used as a value counts as a whole. What is found by a computed name cannot be seen: see `modules` of
-`code.value`.
+A definition binds a name at the top level of a file. A program reaches the definitions that its result-making parts
+(STARTS) use by name, what those use, and so on; statements that bind no name count with every definition of their file,
+and a module that is used as a value counts as a whole. What is imported by a computed name cannot be seen: see
+`modules`
+of `code.value`.
 
-What a program tells people (cards, errors, logs, helps) makes no result. What it writes beside a result is called by
-its `main`, or handed to what makes; texts are taken out of the code before it counts, see `made`.
+Messages of a program (cards, errors, logs, help) change no result. Files that it writes in addition to its result are
+written by functions that `main` calls, or that are passed to the result-making code; messages are removed from the code
+before it is hashed, see `strip_messages`.
 
-Every plan asks this of some 200 files, and to parse them takes as long as all the rest of a small plan. What a file
-says hangs on its text alone: it is kept in the user's cache, see `_parsed`.
+Every plan does this for some 200 files, and parsing them would take as long as all the rest of a small plan. What a
+file
+defines depends on its text alone: it is stored in the user's cache, see `_parsed`.
 """
 
 import ast
@@ -26,14 +29,16 @@ from pydantic import TypeAdapter
 
 from seedbed.io import atomic, fingerprint, sha256
 from seedbed.resources import ROOT
-from seedbed.study.made import made
+from seedbed.study.made import strip_messages
 
 LIBRARY, PROGRAMS = PACKAGES = ("seedbed", "scripts")
 STARTS = ("Job", "make")
-"""What of a program counts, where it has `make`: its arguments, with their defaults, and what it makes. `main` then
-calls it, and what writes cards, goes on after a kill, or cleans up. Any other program counts as a whole."""
+"""The parts of a program that count, if it has a function `make`: its arguments with their defaults, and `make`. The
+rest,
+`main`, only calls it, writes cards, resumes after a kill, or cleans up. Any other program counts as a whole.
+"""
 OWN = "protocols"
-"""A study keeps protocols of its own in this folder, where it is run: modules of the package of protocols."""
+"""Folder of a study's custom protocols, relative to where it is run: modules of the package of protocols."""
 OWN_PACKAGE = "seedbed.evaluation.protocols"
 ALL = "*"
 """Stands for every definition of a file."""
@@ -43,7 +48,7 @@ class Reached(NamedTuple):
     """What a program can run."""
 
     digests: dict[str, str]
-    """File -> a digest of what is reached of it, without docstrings."""
+    """File -> a digest of what is reached in it, without docstrings."""
     definitions: dict[str, frozenset[str]]
     """File -> the names that are reached."""
     external: frozenset[str]
@@ -88,9 +93,11 @@ SOURCES = TypeAdapter(Source)
 
 @cache
 def reached(programs: tuple[str, ...], without: frozenset[str] = frozenset()) -> Reached:
-    """All that files of code reach, their own definitions included; of `FILE:NAME` what one definition reaches.
+    """Everything that files of code reach, including their own definitions; for `FILE:NAME`, what one definition
+    reaches.
 
     Args:
+        programs: paths of files, or FILE:NAME.
         without: files that are not run, whatever imports them.
     """
     seen: dict[str, set[Piece]] = defaultdict(set)
@@ -153,7 +160,7 @@ def _places(use: Use) -> list[tuple[str, str]]:
 
 
 def _is_own(use: Use) -> bool:
-    """Whether a use is of the project's own code, and of no library."""
+    """Whether a use is of the project's code, not of a library."""
     return use.module.partition(".")[0] in PACKAGES
 
 
@@ -167,7 +174,7 @@ def _packages(path: str) -> Iterator[str]:
 
 @cache
 def _file(module: str) -> str:
-    """A module's file, from the project's folder, or the whole path of a study's own; empty: it is of neither."""
+    """File of a module, relative to the project's folder, or the path of a study's custom file; empty: neither."""
     stem = module.replace(".", "/")
     files = [f"{stem}.py", f"{stem}/__init__.py"]
     package, _, name = module.rpartition(".")
@@ -185,22 +192,23 @@ def source(file: str) -> Source:
 
 @cache
 def _parsed(text: str, package: str) -> Source:
-    """What a text says: from the user's cache, or parsed and kept there.
+    """What a text defines, from the user's cache, or parsed and stored there.
 
-    A note's name has all that its content hangs on, so none is ever out of date, and what is no note of a `Source` is
-    made anew. No plan needs the folder: it may be read-only, or deleted at any time.
+    The name of a cached file contains everything that its content depends on, so none is ever out of date; a cached
+    file
+    that is no `Source` is replaced. The folder is optional: it may be read-only, or deleted at any time.
     """
     note = _notes() / fingerprint([text, package, sys.version_info[:2], _parser()])[:32]
     with contextlib.suppress(OSError, ValueError):
         return SOURCES.validate_json(note.read_bytes())
-    found = _pieces_of(made(ast.parse(text), package))
+    found = _pieces_of(strip_messages(ast.parse(text), package))
     with contextlib.suppress(OSError), atomic(note) as temporary:
         temporary.write_bytes(SOURCES.dump_json(found))
     return found
 
 
 def _notes() -> Path:
-    """The folder in the user's cache; where there is no home, one that nobody can make."""
+    """The folder in the user's cache; without a home directory, one that cannot be created."""
     cache = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
     with contextlib.suppress(RuntimeError):
         cache = cache.expanduser()

@@ -66,10 +66,11 @@ class StudyBackbone(Part):
 
     @cached_property
     def scored_on(self) -> list[str] | None:
-        """The tasks that its encoders can be scored on; None: all of encoders.
+        """The tasks that its encoders can be scored on; None: all tasks of encoders.
 
-        A fusion has distances alone, and what chose its weights tells nothing of it. A server gives vectors, as does an
-        encoder of a pair, and neither shows its layers nor is fine-tuned.
+        A fusion has distances only, and the tasks that chose its weights do not measure it. An encoder behind an API,
+        or of two
+        texts, gives vectors only: its layers cannot be read, and it cannot be fine-tuned.
         """
         fusion, declared = self.spec.fusion, self.study.declared
         if fusion:
@@ -80,10 +81,10 @@ class StudyBackbone(Part):
         return [name for name, protocol in declared.items() if {*protocol.asks} & asked]
 
     def plain_prefix(self) -> str:
-        """What stands before every text, for what reads all texts alike, such as mining.
+        """The prefix of every text, for uses in which all texts have the same prefix, such as mining.
 
         Raises:
-            UserError: it is another in each language.
+            UserError: the prefix depends on the language.
         """
         return self.require_plain(self.spec.prefix)
 
@@ -98,9 +99,9 @@ class StudyBackbone(Part):
 
 
 def endpoints_of(study: Study, backbones: Iterable[str]) -> list[EndpointSettings]:
-    """The endpoints behind backbones, fusions too, each once, as they are set today; other names have none.
+    """The API embedding models of backbones, of fusions too, each once, with their current settings; others have none.
 
-    A job may ask the servers that the study names, see `seedbed.servers.named`.
+    A job may send requests to the servers that the study names, see `seedbed.servers.named`.
     """
     known = (StudyBackbone.get(study, name) for name in backbones if name in study.backbones)
     members = dict.fromkeys(member for one in known for member in one.members)
@@ -152,13 +153,17 @@ class StudyRecipe(Part):
 
     @cached_property
     def training(self) -> Training:
-        """Training settings: the study's, changed by it; another recipe's encoder that goes on keeps its modules."""
+        """Training settings: the study's, updated by the recipe's; a recipe that continues another's encoder keeps its
+        modules.
+        """
         own = {"pooling": "own"} if self.start else {}
         return self.study.training.updated(own | self.spec.training)
 
     @cached_property
     def learnt(self) -> bool:
-        """Whether its encoders have learnt: it trains, or what it starts from, chooses by or is like does."""
+        """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or compares
+        with.
+        """
         actor = self.spec.english.actor
         chooser = self.other(actor) if actor in self.study.recipes else None
         return self.spec.made or any(other.learnt for other in (self.start, chooser, self.varied) if other)
@@ -176,7 +181,7 @@ class StudyRecipe(Part):
         return code if any("{" in str(source.hub or source.file) for source in spec.published.values()) else ANY
 
     def languages(self, folder: str = "") -> list[str]:
-        """The languages from whose data an encoder in a language folder learns: its own, or all of the recipe's."""
+        """The languages on whose data an encoder of a language is trained: that language, or all of the recipe's."""
         spec = self.spec
         if not (spec.together or spec.of_several):
             return [folder]
@@ -257,13 +262,13 @@ class StudyRecipe(Part):
         return choice.dev if choice else ""
 
     def is_written(self, code: str) -> bool:
-        """Whether a generator writes what its encoder of a language learns from; the pivot needs no translation."""
+        """Whether a generator makes the training data of its encoder of a language; the pivot needs no translation."""
         return bool(self.spec.written) and not (self.spec.data.translated and code == self.study.pivot)
 
     def data(self, code: str = "") -> str:
-        """The file that its encoders learn from, with {lang}, maybe {backbone}; empty: they learn nothing.
+        """The training data of its encoders, a path with {lang}, maybe {backbone}; empty: they are not trained.
 
-        In the language `code`: the pivot's rows are not translated.
+        For the language `code`: rows of the pivot are not translated.
         """
         study, data = self.study, self.spec.data
         if self.is_written(code):
@@ -277,9 +282,10 @@ class StudyRecipe(Part):
 
     @cached_property
     def compared(self) -> str:
-        """The triplets whose overlap a table can show, with {lang}: in one language, so that words can be compared.
+        """The triplets whose lexical overlap a table can show, a path with {lang}: their columns must be in one
+        language.
 
-        A path in the folder of results: a plan is the same in whatever folder it lies. Empty: there are none.
+        The path is relative to the folder of results, so that a plan is the same in any folder. Empty: there are none.
         """
         spec = self.spec
         if not spec.data or spec.data.kind != "triplets":
@@ -288,7 +294,7 @@ class StudyRecipe(Part):
         return "" if across else self.data().removeprefix(f"{self.study.results}/")
 
     def in_pivot(self) -> list[str]:
-        """The columns that it learns from which are in the pivot language, whatever its own."""
+        """The columns of its training data that are in the pivot language, whatever the recipe's language."""
         written = self.spec.written and WRITING[self.spec.written].output == "pivot"
         return [name for name in self.spec.data.columns if name == "pivot" or (written and name in POLARITIES)]
 
@@ -315,9 +321,9 @@ class StudyRecipe(Part):
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
     def prefix(self, backbone: str) -> str:
-        """What stands before every text that its encoders read.
+        """The prefix of every text that its encoders encode.
 
-        Where a development task chooses it, the first of those that it chooses among; see `prefix_chooser`.
+        If a development task chooses it, the first of its candidates; see `prefix_chooser`.
         """
         spec = self.spec
         if spec.prefix_of:
@@ -354,5 +360,5 @@ def untrained(study: Study) -> str:
 
 
 def objective_of(learns: Objective | None) -> dict[str, Objective] | None:
-    """An objective by its name, as programs are told of it."""
+    """The name of an objective, as programs get it."""
     return learns and {objectives.name_of(learns): learns}

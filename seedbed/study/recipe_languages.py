@@ -1,4 +1,4 @@
-"""Whose languages the encoders of a recipe are: what that allows them to start from and to learn."""
+"""Checks of the languages of a recipe's encoders: what they can start from and be trained on."""
 
 from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Pivot
@@ -9,10 +9,10 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_languages(study: Study, name: str) -> None:
-    """What a recipe starts from, refers to and learns is there in the languages of its encoders.
+    """Check that a recipe's start, reference encoders and training data exist in the languages of its encoders.
 
     Raises:
-        ValueError: it is not.
+        ValueError: one does not.
     """
     recipe, where = study.recipes[name], f"recipes.{name}"
     for pivot in recipe.references().values():
@@ -53,7 +53,7 @@ def _of_all(study: Study, where: str, recipe: Recipe) -> None:
 
 
 def _together(study: Study, name: str) -> None:
-    """Adapters of several languages' encoders, which start from those of one recipe, learn from the same ids."""
+    """Adapters of several languages' encoders, which start from those of one recipe and are trained on the same ids."""
     recipe, where = study.recipes[name], f"recipes.{name}"
     if not recipe.start:
         raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")

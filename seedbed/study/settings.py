@@ -92,7 +92,7 @@ class Corpora(Settings):
 
 
 class Gpus(Settings):
-    """The GPUs that a cluster has, so that each job asks for one that its model fits."""
+    """The GPUs of a cluster, so that each job requests one with enough memory for its model."""
 
     memory: dict[GpuKind, Annotated[int, Field(gt=0)]] = {}
     """MiB of each kind; a job that fits none is refused. Empty: jobs do not say which."""

@@ -1,7 +1,7 @@
-"""How large a study's models are, and what memory they take at work.
+"""Sizes of a study's models, and the memory that they need at work.
 
-Sizes are those of weights that are there, else what seedbed/resources/forecast.yaml or a model's name says. No program
-imports this: what a job asks for changes no result.
+Sizes are those of weights that exist, else those in seedbed/resources/forecast.yaml, else read from a model's name. No
+program imports this, since a job's resources change no result.
 """
 
 import math
@@ -39,9 +39,9 @@ class Load(NamedTuple):
     gpu_mb: int = 0
     """MiB of each GPU."""
     parameters: float = 0
-    """Weights that its own memory holds at once."""
+    """Weights that the main memory holds at once."""
     kept: float = 0
-    """Bytes of its own memory that it keeps beside them."""
+    """Bytes of main memory in addition to the weights."""
 
 
 class Sizes:
@@ -66,7 +66,7 @@ class Sizes:
         return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
 
     def gpus(self, generator: str) -> int:
-        """GPUs that a generator writes on: vLLM spreads a model over several, a server has its own."""
+        """Number of GPUs of a generator: vLLM can split a model over several; a model on a server has none here."""
         spec = self.study.generators[generator]
         return {"vllm": spec.tensor_parallel, "openai": 0, "openai-chat": 0}.get(spec.backend, 1)
 
@@ -93,18 +93,20 @@ class Sizes:
         return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options))
 
     def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
-        """Training what stands beside both sides of a pair, which stay as they are: their texts are read. Features
-        before tokens learn through the encoder of these, which keeps what that needs."""
+        """Training of the modules around two frozen encoders of a pair: both encode their texts. Features before tokens
+        are
+        trained through the English encoder, whose activations are then stored.
+        """
         spec, shapes = self.study.recipes[recipe], self._shapes(backbone)
         rows = MINED if spec.data.candidates else 2 * training.batch_size
         tokens = rows * training.max_length
         need = gpu_memory.together([gpu_memory.reading(shape, tokens=tokens, dtype="float32") for shape in shapes])
-        through = shapes[-1].kept if spec.english.fusion == "prefix" else 0
+        through = shapes[-1].activations if spec.english.fusion == "prefix" else 0
         kept = gpu_memory.KEPT_MORE * tokens * through * gpu_memory.BYTES["float32"]
         return Need(need.fixed, need.batch + kept)
 
     def anchoring(self, backbone: str, recipe: str, translations: int) -> float:
-        """Bytes of states that a training keeps in its own memory, of so many files, if no translation is another's."""
+        """Bytes of cached states in main memory for a number of files, if no translation is shared between rows."""
         if not translations:
             return 0
         spec = self.study.recipes[recipe]
@@ -113,7 +115,9 @@ class Sizes:
         return spec.learns().cached_bytes(rows / len(spec.english.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
-        """Training adapters of so many encoders, which are all there; what they keep for a step is one's."""
+        """Joint training of adapters of a number of encoders, which are all loaded; the activations of a step are those
+        of one.
+        """
         bodies = count * gpu_memory.BYTES["float32"] * self.shape("encoders", backbone).body
         return self.encoding(backbone, recipe) + math.ceil(bodies / gpu_memory.MIB)
 
@@ -152,7 +156,7 @@ class Sizes:
         return self._asked(Need(fixed, max([need.batch, *(other.batch for other in beside)])))
 
     def written(self, generator: str) -> Load:
-        """What a job takes in which a generator writes."""
+        """Memory of a job that runs a generator."""
         return Load(self.gpus(generator), self.writing(generator), self.generator(generator))
 
     def reading(self, backbone: str, tasks: Sequence[str]) -> int:
@@ -179,7 +183,9 @@ class Sizes:
         return max([self._asked(tuned), self._reading(spec.encoder.backbone, spec.sample), *asked])
 
     def _asked(self, need: Need) -> int:
-        """MiB to ask for. Where no GPU has what a batch takes as a rule, the largest may do, if the weights fit it."""
+        """MiB to request. If no GPU has the memory of a usual batch, the largest is requested, provided that the
+        weights fit.
+        """
         largest = max(self.study.gpus.memory.values(), default=need.whole)
         return max(need.least, min(need.whole, largest))
 
@@ -201,7 +207,7 @@ class Sizes:
         return self.shape("generators", self.study.makers[generator, "weights"])
 
     def _shape(self, room: str, name: str) -> Shape:
-        """Of weights that are there, else by the size that resources/forecast.yaml or the model's name tells."""
+        """Shape of weights that exist, else by the size that resources/forecast.yaml or the model's name gives."""
         if room == "generators":
             model = self.study.generators[name]
         else:

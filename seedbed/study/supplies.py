@@ -74,7 +74,7 @@ def _corpus_key(study: Study, role: str, code: str) -> str:
 
 
 def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
-    """Those of `corpora.others` that recipes or adapters learn from in a language.
+    """The corpora of `corpora.others` that recipes or adapters train on in a language.
 
     Args:
         folders: recipe -> its `_folders`.
@@ -87,7 +87,7 @@ def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
 
 
 def _folders(study: Study, recipe: str) -> set[str]:
-    """The languages that a recipe's encoders learn from; what it takes from others is none."""
+    """The languages on which a recipe's encoders are trained; none for published encoders."""
     spec = study.recipes[recipe]
     if not spec.made:
         return set()
@@ -100,7 +100,9 @@ def _folders(study: Study, recipe: str) -> set[str]:
 
 
 def _learnt(study: Study, recipe: str) -> None:
-    """What a recipe learns from has a source: NLI triplets, or sentences of its languages and of the pivot."""
+    """Check that the training data of a recipe have a source: NLI triplets, or sentences of its languages and of the
+    pivot.
+    """
     spec, folders = study.recipes[recipe], _folders(study, recipe)
     if folders and not study.corpora.nli and _learns_nli(study, recipe):
         raise UserError(
@@ -155,7 +157,7 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
 
 
 def _identified(study: Study, spec: Recipe) -> str:
-    """The settings by which what a recipe learns is told from the pivot language; empty: it is not."""
+    """The settings by which training data are distinguished from the pivot language; empty: they are not."""
     if spec.data and spec.data.origin == SEED_PAIRS:
         return "`seed_pairs.language_id`" if study.seed_pairs.language_id else ""
     if not (spec.written or spec.drawn is not None):
@@ -165,7 +167,7 @@ def _identified(study: Study, spec: Recipe) -> str:
 
 
 def _learns_nli(study: Study, recipe: str) -> bool:
-    """Whether a recipe's encoders, or its generator's task adapters, learn from NLI triplets in the pivot language."""
+    """Whether a recipe's encoders, or its generator's task adapters, train on NLI triplets in the pivot language."""
     spec = study.recipes[recipe]
     if not spec.written:
         return bool(spec.data and spec.data.origin == "nli")
@@ -228,7 +230,7 @@ def _xllora(study: Study, generator: str) -> None:
 
 
 SUPPLIES = {"composed": _composition, "cross-lingual": _xllora, "none": lambda study, generator: None}
-"""Adapters that write -> the check of what they learn from."""
+"""Kind of adapters -> the check of their training data."""
 
 
 def _published(study: Study) -> None:

@@ -27,7 +27,7 @@ def require_own_packages() -> None:
 
 
 def require_own_specs() -> None:
-    """Read every spec of a table or figure that is the study's own; raises a UserError at the first that is wrong."""
+    """Read every custom spec of a table or figure of the study; raises a UserError at the first that is wrong."""
     for kind, spec in (("tables", TableSpec), ("figures", FigureSpec)):
         for _, file in sorted(specs(kind).items()):
             if not file.is_relative_to(FOLDER):
@@ -35,10 +35,11 @@ def require_own_specs() -> None:
 
 
 def prepare(study: Study, environment: MutableMapping[str, str]) -> None:
-    """Let jobs run this environment's `python`, whatever conda puts before it, and the programs of this project, whose
+    """Set the environment of jobs: this environment's `python` comes before conda's, and so do the project's programs,
+    whose
     arguments a plan reads.
 
-    And no Python file of the folder in which a study runs: a `numpy.py` there is no library.
+    Python files in the folder in which a study runs are not importable: a `numpy.py` there is no library.
     """
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))

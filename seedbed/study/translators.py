@@ -1,4 +1,4 @@
-"""Translators and judges of a study: what must hold of them, and what they need."""
+"""Checks of a study's translators and judges, and their requirements."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def consistent(study: Study) -> None:
-    """Translators and judges are generators that write; who translates by an adapter has learnt it.
+    """Check that translators and judges are generators, and that a translator with an adapter was trained to translate.
 
     Raises:
-        ValueError: the first that is not so.
+        ValueError: the first that is not.
     """
     for name, translator in study.translators.items():
         where = f"translators.{name}"
@@ -51,7 +51,7 @@ def consistent(study: Study) -> None:
 
 
 def _without_template(study: Study) -> None:
-    """Adapters learn without what a chat template is told besides: who has some is told nothing."""
+    """Check that a translator with an adapter has no chat template arguments: adapters are trained without any."""
     adapted = {
         recipe.data.by or next(iter(study.generators), "") for recipe in study.recipes.values() if _by_adapters(recipe)
     }

@@ -45,15 +45,16 @@ OLD_OBJECTIVES = {
 
 
 def spelled_out(recipes: Any) -> Any:
-    """Recipes with each entry that stands for several in their place; what is wrong stays so.
+    """Replace each entry of recipes that stands for several by these; wrong entries are unchanged.
 
-    `xllora-{}k: {like: xllora, data: {rows: "{}000"}, over: [1, 3]}` is xllora-1k and xllora-3k: a name stands for each
-    {} in the texts of the entry. `over: {training.pooling: {cls: cls_mlp, mean: mean}}` also sets what is called so.
-    An entry of the name of one of them is laid over it, so that a configuration that is laid over this one can change
-    one alone.
+    `xllora-{}k: {like: xllora, data: {rows: "{}000"}, over: [1, 3]}` is xllora-1k and xllora-3k: each value of `over`
+    replaces every {} in the texts of the entry. `over: {training.pooling: {cls: cls_mlp, mean: mean}}` also sets that
+    setting. An entry with the name of one of these is merged over it, so that a configuration that is merged over this
+    one
+    can change one alone.
 
     Raises:
-        ValueError: a key that is called otherwise now, or an entry that cannot stand for several.
+        ValueError: a renamed key, or an entry that cannot stand for several.
     """
     if not isinstance(recipes, Mapping):
         return recipes
@@ -81,7 +82,7 @@ def _each(name: Any, recipe: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[s
 
 
 def _settings(name: str, over: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """What stands for {}, with the settings that go with it."""
+    """Each value that replaces {}, with the settings that it sets."""
     if isinstance(over, list) and over:
         yield from ((str(key), {}) for key in over)
         return
@@ -192,7 +193,7 @@ def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any
 
 
 def _without_other_data(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """What a recipe learns from, without that and who writes it where the one above it learns from something else."""
+    """A recipe's training data, without corpus and generator if the recipe above it trains on other data."""
     given = {*above} & {*DATA}
     another = not given <= {*below} or ("corpus" in given and below["corpus"] != above["corpus"])
     return {key: value for key, value in below.items() if not (another and key in (*DATA, "by"))}
@@ -233,9 +234,11 @@ def candidate(generator: str, scale: float) -> str:
 def add_candidates(
     generators: dict[str, Generator], recipes: dict[str, Recipe], backbones: Mapping[str, Backbone], seeds: list[int]
 ) -> None:
-    """Add a generator and a recipe for each scale that a generator's choice is among.
+    """Add a generator and a recipe for each candidate scale of a generator whose scale is chosen.
 
-    The recipe is the study's first that learns what composed adapters wrote, with fewer rows, one backbone and seed.
+    The recipe is the study's first that trains on the outputs of composed adapters, with fewer rows, one backbone and
+    one
+    seed.
     """
     tried = next((name for name, recipe in recipes.items() if is_composed(recipe)), "")
     for name, choice in choosing(generators).items():
@@ -263,7 +266,7 @@ def add_candidates(
 
 
 def is_composed(recipe: Recipe) -> bool:
-    """Whether composed adapters write what a recipe learns from."""
+    """Whether composed adapters generate the training data of a recipe."""
     return bool(recipe.written) and WRITING[recipe.written].adapters == "composed"
 
 

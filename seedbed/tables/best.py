@@ -20,7 +20,7 @@ from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
 
 
-def choose(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) -> tuple[Cell, dict[str, Any]]:
+def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) -> tuple[Cell, dict[str, Any]]:
     """The encoder with the best score on development tasks: of the recipe with the best mean over seeds, the best seed.
 
     Of equals, the first in the study's order.
@@ -134,7 +134,7 @@ def _rounded(value: Any) -> Any:
     return value if isinstance(value, bool) else round(float(value), 4)
 
 
-def take(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
+def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
     """Copy an encoder into another folder by hard links, and add the choice to its manifest.
 
     Files on another file system are copied.

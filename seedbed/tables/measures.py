@@ -261,6 +261,6 @@ def _resample(by: Aggregate, items: Mapping[str, Items], statistics: Statistics)
     seeds is the same in all of them: some systems are one encoder for all languages, and the average must see that.
     """
     own = [each for recipe, each in items.items() if recipe != OTHER]
-    beside = [items[OTHER]] if OTHER in items else []  # the last
-    options = {"resamples": statistics.resamples, "seed": statistics.seed, "beside": beside}
+    others = [items[OTHER]] if OTHER in items else []  # the last
+    options = {"resamples": statistics.resamples, "seed": statistics.seed, "others": others}
     return dict(zip(items, replicates(by.statistic, own, **options), strict=True))

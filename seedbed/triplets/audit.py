@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.blocks import Blocks, Seen, taken
+from seedbed.blocks import Blocks, Seen, select_rows
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.shape.clean import comparable, script_share, words
@@ -70,10 +70,10 @@ def audit(
         found.append(reason)
         for side in TARGETS:
             shared[side].append(by_row(block[reason == ""], side))
-    return parted(triplets, np.concatenate(found), shared, rules)
+    return split_by_reason(triplets, np.concatenate(found), shared, rules)
 
 
-def parted(
+def split_by_reason(
     triplets: Callable[[], Blocks], reasons: np.ndarray, shared: dict[str, list[np.ndarray]], rules: Audit
 ) -> tuple[Blocks, Blocks, dict[str, Any]]:
     """Split triplets by the reasons against them.
@@ -101,7 +101,7 @@ def parted(
     overlaps = {side: np.concatenate(values) for side, values in shared.items()}
     dice = {f"anchor-{side}": summary(values) for side, values in overlaps.items() if len(values)}
     report = {"read": len(reasons), "kept": kept, "dropped": dict(sorted(dropped.items())), "dice": dice}
-    return taken(triplets(), reasons == ""), _rejected(triplets(), reasons), report
+    return select_rows(triplets(), reasons == ""), _rejected(triplets(), reasons), report
 
 
 def _reasons(

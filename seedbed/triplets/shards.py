@@ -15,7 +15,7 @@ COLUMNS = [
 
 
 def write_shard(table: pd.DataFrame, path: Path) -> None:
-    """Write a shard as a TSV with `COLUMNS` first, and its number of rows and sha256 as a JSON file of the same name."""
+    """Write a shard as a TSV with `COLUMNS` first, and its number of rows and sha256 as JSON of the same name."""
     write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], path)
     write_json({"rows": len(table), "sha256": sha256(path)}, path.with_suffix(".json"))
 

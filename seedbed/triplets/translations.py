@@ -13,7 +13,7 @@ from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.settings import COLUMNS
 from seedbed.corpora.shape.clean import comparable, script_share
-from seedbed.triplets.audit import length_ratio, parted, repetition
+from seedbed.triplets.audit import length_ratio, repetition, split_by_reason
 from seedbed.triplets.overlap import by_row
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import latin_share, other_script
@@ -57,7 +57,7 @@ def audit_translations(
         kept = block[reason == ""]
         for side in shared:
             shared[side].append(by_row(kept[kept[side] != ""], side))
-    return parted(translated, np.concatenate(found), shared, rules)
+    return split_by_reason(translated, np.concatenate(found), shared, rules)
 
 
 def _beside(block: pd.DataFrame, originals: Lookup) -> pd.DataFrame:

@@ -23,7 +23,7 @@ once.
 """
 
 
-def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
+def encode_ahead(encode: Encode, texts: Sequence[str]) -> Encode:
     """Encode `texts` now in one call, and return a function that looks vectors up and encodes only further texts.
 
     Args:
@@ -44,7 +44,7 @@ def at_once(encode: Encode, texts: Sequence[str]) -> Encode:
     return remembered
 
 
-def shared(
+def with_disk_cache(
     encode: Encode, folder: Path, *, remote: bool = False, named: Callable[[str], str] = lambda text: text
 ) -> Encode:
     """Wrap an encode function with a cache on disk that several jobs share.

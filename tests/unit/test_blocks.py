@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.blocks import Lookup, Seen, Spool, sample, taken, together
+from seedbed.blocks import Lookup, Seen, Spool, concatenate, sample, select_rows
 
 TABLE = pd.DataFrame(
     {"id": [f"r{n}" for n in range(1000)], "text": [f"text {n % 700}" for n in range(1000)]}, dtype=str
@@ -20,7 +20,7 @@ def test_a_draw_is_that_of_pandas_whatever_the_blocks(size):
     """Which drew whole tables before: the rows of a seed stay."""
     for rows, count, seed in ((1000, 10, 42), (1000, 999, 1), (1000, 1000, 7)):
         expected = TABLE.sample(count, random_state=seed).sort_index()
-        drawn = together(taken(blocks(size), sample(rows, count, seed)))
+        drawn = concatenate(select_rows(blocks(size), sample(rows, count, seed)))
         pd.testing.assert_frame_equal(drawn, expected.reset_index(drop=True))
     assert sample(10, 20, 1).all()
 
@@ -37,7 +37,7 @@ def test_the_first_row_of_a_key_is_found(size):
     table = Lookup(blocks(size), lambda block: list(block["text"]))
     assert table.find(["text 5", "text 699", "text 700"]) == [("r5", "text 5"), ("r699", "text 699"), None]
     assert len(table) == 1000
-    pd.testing.assert_frame_equal(together(table.blocks()), TABLE)
+    pd.testing.assert_frame_equal(concatenate(table.blocks()), TABLE)
 
 
 def test_a_spool_is_read_twice_and_keeps_blocks_that_differ():

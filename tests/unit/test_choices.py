@@ -10,7 +10,7 @@ import pytest
 from scripts import choose as program
 from scripts import train_encoder
 from seedbed import manifests
-from seedbed.choices import choose, chosen
+from seedbed.choices import choose_candidate, read_choice
 from seedbed.encoders.models import loading
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
@@ -35,7 +35,7 @@ def test_the_greatest_mean_of_seeds_and_languages_wins(tmp_path: Path) -> None:
         "low": {"hau": scores(tmp_path / "a", {1: 0.5, 2: 0.7}), "swh": scores(tmp_path / "a", {1: 0.1}, code="swh")},
         "mid": {"hau": scores(tmp_path / "b", {1: 0.4, 2: 0.4}), "swh": scores(tmp_path / "b", {1: 0.4}, code="swh")},
     }
-    assert choose("scale", "dev", {"low": 0.25, "mid": 0.5}, lists) == {
+    assert choose_candidate("scale", "dev", {"low": 0.25, "mid": 0.5}, lists) == {
         "dev": "dev",
         "scale": 0.5,
         "candidate": "mid",
@@ -49,7 +49,7 @@ def test_the_greatest_mean_of_seeds_and_languages_wins(tmp_path: Path) -> None:
 def test_of_equally_good_candidates_the_first_is_taken(tmp_path: Path) -> None:
     values = {f"{scale:g}": scale for scale in (1.0, 0.25, 0.5)}
     lists = {name: {"hau": scores(tmp_path / name, {1: 0.5})} for name in values}
-    assert choose("scale", "dev", values, lists)["scale"] == 1.0
+    assert choose_candidate("scale", "dev", values, lists)["scale"] == 1.0
 
 
 def written(folder: Path, what: str, values: dict[str, Any], mains: list[float]) -> Path:
@@ -63,13 +63,13 @@ def written(folder: Path, what: str, values: dict[str, Any], mains: list[float])
 
 def test_the_program_writes_a_scale_as_a_number(tmp_path: Path) -> None:
     file = written(tmp_path, "scale", {"1": 1, "0.5": 0.5}, [0.2, 0.3])
-    assert chosen(file, "scale", float) == 0.5
+    assert read_choice(file, "scale", float) == 0.5
     assert [record["scale"] for record in read_json(file)["candidates"]] == [1.0, 0.5]
 
 
 def test_the_prefix_of_the_better_recipe_is_chosen_and_put_before_every_text(tmp_path: Path) -> None:
     file = written(tmp_path, "prefix", {"query": "query: ", "bare": ""}, [0.26, 0.33])
-    assert chosen(file, "prefix", str) == "" and read_json(file)["candidate"] == "bare"
+    assert read_choice(file, "prefix", str) == "" and read_json(file)["candidate"] == "bare"
     assert [record["prefix"] for record in read_json(file)["candidates"]] == ["query: ", ""]
     weights = tiny.backbone(tmp_path / "weights")
     write_table(pd.DataFrame({"id": ["0"], "text": ["Yara suna gida."]}), tmp_path / "texts.tsv")
@@ -85,12 +85,12 @@ def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
     hau, swh = scores(tmp_path / "a", {1: 0.5}), scores(tmp_path / "b", {1: 0.5}, code="swh")
     values = {"a": 1.0, "b": 2.0}
     with pytest.raises(UserError, match=r"dev: .*a: hau; b: swh"):
-        choose("scale", "dev", values, {"a": {"hau": hau}, "b": {"swh": swh}})
+        choose_candidate("scale", "dev", values, {"a": {"hau": hau}, "b": {"swh": swh}})
     with pytest.raises(UserError, match=r"hau.dev.json: no score.*hau"):
-        choose("scale", "test", values, {"a": {"hau": hau}, "b": {"hau": hau}})
+        choose_candidate("scale", "test", values, {"a": {"hau": hau}, "b": {"hau": hau}})
     with pytest.raises(UserError, match=r"dev: prefix of a.*scores of b"):
-        choose("prefix", "dev", {"a": ""}, {"b": {}})
+        choose_candidate("prefix", "dev", {"a": ""}, {"b": {}})
     for content in ({"scales": 1}, [1], {"scale": "1"}):
         write_json(content, tmp_path / "scale.json")
         with pytest.raises(UserError, match=r"scale.json:.*`scale`.*delete it"):
-            chosen(tmp_path / "scale.json", "scale", float)
+            read_choice(tmp_path / "scale.json", "scale", float)

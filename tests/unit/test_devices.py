@@ -78,11 +78,11 @@ def test_where_nobody_shares_out_gpus_nothing_happens(environment: dict[str, str
 
 
 def test_a_run_shares_out_what_it_sees_itself():
-    assert devices.shared(2, {}) == {"SEEDBED_GPUS": "0,1"}
-    assert devices.shared(2, {"CUDA_VISIBLE_DEVICES": "3,MIG-x/1/0,5"}) == {"SEEDBED_GPUS": "3,MIG-x/1/0"}
+    assert devices.visible_gpus(2, {}) == {"SEEDBED_GPUS": "0,1"}
+    assert devices.visible_gpus(2, {"CUDA_VISIBLE_DEVICES": "3,MIG-x/1/0,5"}) == {"SEEDBED_GPUS": "3,MIG-x/1/0"}
     for seen in ("3", ""):
         with pytest.raises(UserError, match=f"resources: gpu=2, but CUDA_VISIBLE_DEVICES is '{seen}'; give gpu="):
-            devices.shared(2, {"CUDA_VISIBLE_DEVICES": seen})
+            devices.visible_gpus(2, {"CUDA_VISIBLE_DEVICES": seen})
 
 
 def test_a_program_claims_before_it_imports_a_library(tmp_path: Path):

@@ -8,7 +8,7 @@ from collections import Counter
 
 import pandas as pd
 
-from seedbed.blocks import Blocks, together
+from seedbed.blocks import Blocks, concatenate
 from seedbed.corpora.changes import SCRIPTS
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError
@@ -24,7 +24,7 @@ def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
         counts: rows are added here as `read`.
     """
     if source.divide:  # quotes are literal if all cells have them
-        blocks = iter([together(blocks)])
+        blocks = iter([concatenate(blocks)])
     before = 0
     for block in blocks:
         table = columns_of(block, source, before)

@@ -10,15 +10,15 @@ from typing import Any
 import pandas as pd
 
 from seedbed import origins
-from seedbed.blocks import Blocks, Lookup, Seen, Spool, peeked, together
+from seedbed.blocks import Blocks, Lookup, Seen, Spool, concatenate, peek
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import origin_of
 from seedbed.corpora.read.downloads import NotThereError
 from seedbed.corpora.read.sources import read
 from seedbed.corpora.settings import COLUMNS, MAY_BE_BLANK, NO_TEXT, OPTIONAL, ORIGINS, Cleaning, Kind, Source
-from seedbed.corpora.shape.choices import gathered, repeated
+from seedbed.corpora.shape.choices import collect_answers, count_repeated
 from seedbed.corpora.shape.clean import CONTROL, clean, comparable, within_bounds
-from seedbed.corpora.shape.labels import named, require_labels
+from seedbed.corpora.shape.labels import normalise_labels, require_labels
 from seedbed.corpora.shape.questions import in_place
 from seedbed.io import UserError
 
@@ -52,7 +52,7 @@ def fetch(
         blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
     texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
     if test or kind in ("retrieval", "questions"):
-        table = _shaped(together(blocks), kind, texts, where)
+        table = _shaped(concatenate(blocks), kind, texts, where)
         blocks = iter([_told(table, kind, texts, where, counts if test else Counter())])
     else:
         blocks = _filtered((_shaped(block, kind, texts, where) for block in blocks), kind, texts, cleaning, counts)
@@ -93,14 +93,14 @@ def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where
 def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd.DataFrame:
     """The columns of a kind, checked, with clean texts."""
     if kind == "choices":
-        table = gathered(table, where)
+        table = collect_answers(table, where)
     table = table.assign(**{name: "" for name in MAY_BE_BLANK.get(kind, ()) if name not in table.columns})
     if missing := [name for name in COLUMNS[kind] if name not in table.columns]:
         raise UserError(f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(table)})")
     optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
     table = table[["id", *COLUMNS[kind], *optional]]
     if kind == "labelled_pairs":
-        table = named(table, where)
+        table = normalise_labels(table, where)
     if kind == "labelled_texts":
         require_labels(table, where)
         table = table.assign(label=table["label"].str.strip())
@@ -132,7 +132,7 @@ def _told(table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts:
     if kind == "parallel":  # of two rows with one translation, the search finds the first
         counts["repeated, kept"] = int(sum(table[name].duplicated(keep=False) for name in texts).astype(bool).sum())
     if kind == "choices":
-        counts["equal answers, kept"] = repeated(table, where)
+        counts["equal answers, kept"] = count_repeated(table, where)
     if kind == "retrieval" and "relevance" in table.columns:
         judged = table[table["query"] != ""]
         relevant = pd.to_numeric(judged["relevance"], errors="coerce") > 0
@@ -165,7 +165,7 @@ def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, 
 
 def _triplets(blocks: Blocks, counts: Counter[str], where: str, *, lone: bool) -> Blocks:
     """The rows; of labelled pairs, the triplets that they make; `lone` as of `triplets_from_labels`."""
-    first, blocks = peeked(blocks)
+    first, blocks = peek(blocks)
     if not {*COLUMNS["labelled_pairs"]} <= {*first.columns}:
         yield from blocks
         return
@@ -189,7 +189,7 @@ def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone:
         UserError: an unknown label.
     """
     names = ["id", "premise", "hypothesis", "label"]
-    known = (named(block, where) for block in blocks)
+    known = (normalise_labels(block, where) for block in blocks)
     spool = Spool(block.assign(of=block.get("premise_id", block["premise"]))[[*names, "of"]] for block in known)
     contradicted = (block[block["label"] == "contradiction"] for block in spool)
     negatives, seen = Lookup(contradicted, lambda block: list(block["of"])), Seen()

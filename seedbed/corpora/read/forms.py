@@ -20,9 +20,9 @@ import pyarrow.parquet
 
 from seedbed.blocks import ROWS, Blocks
 from seedbed.corpora.read.assets import require_bounded
-from seedbed.corpora.read.nested import reached
+from seedbed.corpora.read.nested import add_nested_columns
 from seedbed.corpora.settings import Source
-from seedbed.corpora.shape.questions import divided, gathered
+from seedbed.corpora.shape.questions import merge_answers, split_answers
 from seedbed.io import LINE, UserError, decoded, tab_separated
 
 ENDINGS = {
@@ -76,8 +76,9 @@ def _form(name: str, source: Source) -> str:
 def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
     """All cells as strings: nulls are empty, lists of words are joined by blanks, objects {...} are empty.
 
-    SQuAD's answer objects become two columns, see `questions.divided`; of other objects, values under dotted names of
-    the source, see `nested.reached`. Each cell is converted by itself, whatever else is in its block.
+    SQuAD's answer objects become two columns, see `questions.split_answers`; of other objects, values under dotted
+    names of the source, see `nested.add_nested_columns`. Each cell is converted by itself, whatever else is in its
+    block.
 
     Args:
         rows: the rows; integers next to nulls as objects, as pyarrow's `integer_object_nulls` gives them.
@@ -85,7 +86,7 @@ def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
     """
     if rows.empty:
         return pd.DataFrame(columns=rows.columns, dtype=str)
-    rows = divided(reached(rows, source) if source else rows)
+    rows = split_answers(add_nested_columns(rows, source) if source else rows)
     columns = [_cells(rows.iloc[:, place].reset_index(drop=True)) for place in range(rows.shape[1])]
     return pd.concat(columns, axis=1).set_axis(rows.columns, axis=1)
 
@@ -307,8 +308,8 @@ def _squad(stream: BinaryIO, name: str, source: Source) -> Blocks:
     rows = [(item["id"], item["question"], context) for item, context in items]
     table = strings(pd.DataFrame(rows, columns=["id", "query", "document"], dtype=object))
     if any(item.get("answers") for item, _ in items):
-        answers = pd.DataFrame({"answers": [gathered(item.get("answers", [])) for item, _ in items]})
-        table = table.assign(question=table["query"], context=table["document"]).join(divided(answers))
+        answers = pd.DataFrame({"answers": [merge_answers(item.get("answers", [])) for item, _ in items]})
+        table = table.assign(question=table["query"], context=table["document"]).join(split_answers(answers))
     yield table if table["id"].is_unique else table.drop(columns="id")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from seedbed.blocks import Blocks, Lookup, Seen, peeked
+from seedbed.blocks import Blocks, Lookup, Seen, peek
 from seedbed.corpora.read.columns import column_of, origin_of
 from seedbed.corpora.settings import Join, Source
 from seedbed.io import UserError
@@ -39,7 +39,7 @@ def joined(
     added = names if matching.by else [column]
 
     def matched() -> Blocks:
-        first, rows = peeked(blocks)
+        first, rows = peek(blocks)
         if clash := sorted({*added} & {*first}):
             raise UserError(f"{origin_of(source)}: two columns {clash[0]!r} after the join; map one under another name")
         places, asked = [table.columns.index(name) for name in names], Seen()

@@ -17,7 +17,7 @@ def names_in(source: Source) -> list[str]:
     return [name for name in dict.fromkeys([*named, *source.where, *source.divide]) if "." in str(name).strip(".")]
 
 
-def reached(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
+def add_nested_columns(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
     """Add a column for each dotted name of a source that leads into the rows' objects.
 
     Lists become JSON, also the values in each of a list of objects. Rows without the value have an empty cell. A column

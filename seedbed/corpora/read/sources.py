@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from seedbed.blocks import ROWS, Blocks, Seen, Spool, peeked, sample, taken
+from seedbed.blocks import ROWS, Blocks, Seen, Spool, peek, sample, select_rows
 from seedbed.corpora.read import assets, forms
 from seedbed.corpora.read.columns import changed, in_buckets, origin_of, renamed
 from seedbed.corpora.read.following import followed
@@ -65,7 +65,7 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
     if source.top_up and left != 0:
         more, _ = _at_most(read(source.topped_up(), store, whole=whole, counts=counts), left, counts)
         more = (block.assign(id=TOPPED_UP + block["id"]) for block in more)
-        (first, blocks), (second, more) = peeked(blocks), peeked(more)
+        (first, blocks), (second, more) = peek(blocks), peek(more)
         columns = first.columns.intersection(second.columns)
         both = (block[columns] for block in itertools.chain(blocks, more))
         blocks = identified(both, source, whole, counts)
@@ -118,7 +118,7 @@ def _at_most(blocks: Blocks, rows: int | None, counts: Counter[str]) -> tuple[Bl
     if len(spool) <= rows:
         return iter(spool), rows - len(spool)
     counts["not drawn"] += len(spool) - rows
-    return taken(iter(spool), sample(len(spool), rows, seed=42)), 0
+    return select_rows(iter(spool), sample(len(spool), rows, seed=42)), 0
 
 
 def identified(blocks: Blocks, source: Source, whole: bool, counts: Counter[str]) -> Blocks:

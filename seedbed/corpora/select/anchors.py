@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.blocks import Blocks, sample, taken
+from seedbed.blocks import Blocks, sample, select_rows
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.settings import Anchors
@@ -72,7 +72,7 @@ def draw(
     drawn[left] = sample(rows, count, seed)
     chosen = int(drawn.sum())
     audit = {"read": len(left), "dropped": dict(sorted(dropped.items())), "not drawn": rows - chosen, "kept": chosen}
-    return taken(corpus(), drawn), audit
+    return select_rows(corpus(), drawn), audit
 
 
 def reasons(

@@ -8,7 +8,7 @@ import re
 import pandas as pd
 
 from seedbed.corpora.shape.clean import clean
-from seedbed.corpora.shape.questions import lists, refuse
+from seedbed.corpora.shape.questions import lists, require_none
 from seedbed.io import UserError
 
 OPTIONS = "answers"
@@ -17,7 +17,7 @@ _ONE = re.compile(r"answer_\d+")
 """A column that has one of the answers."""
 
 
-def gathered(table: pd.DataFrame, where: str) -> pd.DataFrame:
+def collect_answers(table: pd.DataFrame, where: str) -> pd.DataFrame:
     """Collect the answers of each row into one JSON list, with clean texts, and check the number of the right one.
 
     Args:
@@ -38,7 +38,7 @@ def gathered(table: pd.DataFrame, where: str) -> pd.DataFrame:
         texts = table[names].to_numpy().tolist()
     answers = [json.dumps([*map(clean, each)], ensure_ascii=False) for each in texts]
     table = table.assign(answers=answers, correct=table["correct"].str.strip())
-    right(table, where)
+    correct_indices(table, where)
     return table
 
 
@@ -53,18 +53,18 @@ def options(table: pd.DataFrame, where: str) -> list[list[str]]:
         UserError: not a list, fewer than two answers, or an empty one. Equal answers are allowed: benchmarks have them.
     """
     found = lists(table, "answers", str, where)
-    refuse(table[[len(each) < 2 for each in found]], "has fewer than two answers to choose from", where)
+    require_none(table[[len(each) < 2 for each in found]], "has fewer than two answers to choose from", where)
     empty = [not all(text.strip() for text in each) for each in found]
-    refuse(table[empty], "has an empty answer; give it one, or leave such rows out", where)
+    require_none(table[empty], "has an empty answer; give it one, or leave such rows out", where)
     return found
 
 
-def repeated(table: pd.DataFrame, where: str) -> int:
+def count_repeated(table: pd.DataFrame, where: str) -> int:
     """The number of rows with two equal answers."""
     return sum(len({*each}) < len(each) for each in options(table, where))
 
 
-def right(table: pd.DataFrame, where: str) -> list[int]:
+def correct_indices(table: pd.DataFrame, where: str) -> list[int]:
     """Index of the right answer of each row, from 0.
 
     Args:
@@ -83,6 +83,6 @@ def right(table: pd.DataFrame, where: str) -> list[int]:
     ]
     if any(wrong):
         place = wrong.index(True)
-        told = f"has correct {table['correct'].iloc[place]!r} of {counts[place]} answers; give its number, from 1"
-        refuse(table[wrong], told, where)
+        problem = f"has correct {table['correct'].iloc[place]!r} of {counts[place]} answers; give its number, from 1"
+        require_none(table[wrong], problem, where)
     return [int(number) - 1 for number in table["correct"]]

@@ -16,7 +16,7 @@ _NAMES = {name: name for name in LABELS} | {str(number): name for number, name i
 _NAMES["contradictory"] = "contradiction"  # XNLI-MT's word
 
 
-def named(table: pd.DataFrame, where: str) -> pd.DataFrame:
+def normalise_labels(table: pd.DataFrame, where: str) -> pd.DataFrame:
     """Rows with their NLI labels as words.
 
     Raises:
@@ -84,7 +84,7 @@ def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:
     Raises:
         UserError: the file cannot be read, an unknown label, or training data with a single label.
     """
-    table = named(read_table(path, ["id", *COLUMNS["labelled_pairs"]]), str(path))
+    table = normalise_labels(read_table(path, ["id", *COLUMNS["labelled_pairs"]]), str(path))
     if train and table["label"].nunique() < 2:
         raise UserError(f"{path}: every label is {table['label'].iloc[0]!r}; a classifier needs two labels at least")
     return table

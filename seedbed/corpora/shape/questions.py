@@ -14,7 +14,7 @@ PARTS = {"answers": "text", "starts": "answer_start"}
 """Our column -> SQuAD's name of it."""
 
 
-def divided(rows: pd.DataFrame) -> pd.DataFrame:
+def split_answers(rows: pd.DataFrame) -> pd.DataFrame:
     """Split SQuAD's answer objects, if there are any, into two columns of JSON lists: `answers` and `starts`.
 
     Answers are objects {text: [...], answer_start: [...]}, as on the hub. Those without a position have no starts.
@@ -24,7 +24,7 @@ def divided(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(**{ours: [_json(_part(cell, its)) for cell in rows["answers"]] for ours, its in PARTS.items()})
 
 
-def gathered(answers: list[dict[str, Any]]) -> dict[str, list[Any]]:
+def merge_answers(answers: list[dict[str, Any]]) -> dict[str, list[Any]]:
     """The answers of a question in SQuAD's own files, one object each, as one object of lists."""
     return {name: [one[name] for one in answers if name in one] for name in PARTS.values()}
 
@@ -49,10 +49,10 @@ def in_place(table: pd.DataFrame, where: str) -> pd.DataFrame:
         UserError: an empty question or context; answers or starts that are not lists, or of different lengths.
     """
     for name in ("question", "context"):
-        refuse(table[table[name].str.strip() == ""], f"has no {name}; give it one, or leave such rows out", where)
+        require_none(table[table[name].str.strip() == ""], f"has no {name}; give it one, or leave such rows out", where)
     answers, starts = lists(table, "answers", str, where), lists(table, "starts", int, where)
     uneven = [0 < len(places) != len(texts) for texts, places in zip(answers, starts, strict=True)]
-    refuse(table[uneven], "has more or fewer `starts` than `answers`; give each answer its place, or none", where)
+    require_none(table[uneven], "has more or fewer `starts` than `answers`; give each answer its place, or none", where)
     return table.assign(
         context=table["context"].map(_blanked), answers=[_json([*map(_blanked, texts)]) for texts in answers]
     )
@@ -77,7 +77,7 @@ def lists(table: pd.DataFrame, column: str, of: type, where: str) -> list[list[A
     found = [_read(cell) for cell in table[column]]
     wrong = [not (isinstance(one, list) and all(type(value) is of for value in one)) for one in found]
     example = '["Nairobi"]' if of is str else "[17]"
-    refuse(table[wrong], f"has {column} that are no list such as {example}", where)
+    require_none(table[wrong], f"has {column} that are no list such as {example}", where)
     return found
 
 
@@ -95,7 +95,7 @@ def require_answers(table: pd.DataFrame, where: str) -> None:
         UserError: one has none, or answers are not a list.
     """
     none = [not any(text.strip() for text in texts) for texts in lists(table, "answers", str, where)]
-    refuse(table[none], "has no answer; give it one, or leave such rows out with `where:`", where)
+    require_none(table[none], "has no answer; give it one, or leave such rows out with `where:`", where)
 
 
 def spans(table: pd.DataFrame, where: str) -> list[tuple[int, int]]:
@@ -106,20 +106,20 @@ def spans(table: pd.DataFrame, where: str) -> list[tuple[int, int]]:
     """
     require_answers(table, where)
     answers, starts = lists(table, "answers", str, where), lists(table, "starts", int, where)
-    refuse(table[[not places for places in starts]], "has no `starts`, so nothing can be learnt of it", where)
+    require_none(table[[not places for places in starts]], "has no `starts`, so nothing can be learnt of it", where)
     found = [(places[0], places[0] + len(texts[0])) for texts, places in zip(answers, starts, strict=True)]
     there = zip(table["context"], found, answers, strict=True)
     wrong = [not 0 <= start < end or context[start:end] != texts[0] for context, (start, end), texts in there]
-    refuse(table[wrong], "has an answer that is not at its place in the context; correct `starts`", where)
+    require_none(table[wrong], "has an answer that is not at its place in the context; correct `starts`", where)
     return found
 
 
-def refuse(wrong: pd.DataFrame, told: str, where: str) -> None:
+def require_none(wrong: pd.DataFrame, problem: str, where: str) -> None:
     """Raise an error about the first of the given rows, if there are any.
 
     Args:
         wrong: the rows.
-        told: what is wrong with them.
+        problem: what is wrong with them.
         where: the data's name.
 
     Raises:
@@ -127,4 +127,4 @@ def refuse(wrong: pd.DataFrame, told: str, where: str) -> None:
     """
     if len(wrong):
         more = f" (and {len(wrong) - 1} rows more)" if len(wrong) > 1 else ""
-        raise UserError(f"{where}: id {wrong['id'].iloc[0]!r}{more} {told}")
+        raise UserError(f"{where}: id {wrong['id'].iloc[0]!r}{more} {problem}")

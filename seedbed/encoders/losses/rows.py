@@ -1,4 +1,4 @@
-"""Facts about single rows of a batch that a loss needs: whether a row has a negative, and values such as gold scores."""
+"""Facts about single rows of a batch that losses need: whether a row has a negative, and values such as gold scores."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) 
 
 
 def select_texts(features: Mapping[str, Any], chosen: Tensor | slice) -> dict[str, Any]:
-    """Select some of a batch of tokenised texts; values that are not tensors with one row for each text are unchanged."""
+    """Select some of a batch of tokenised texts; values that are not tensors with a row for each text are unchanged."""
     rows = len(features["input_ids"])
     return {name: value[chosen] if is_per_text(value, rows) else value for name, value in features.items()}
 

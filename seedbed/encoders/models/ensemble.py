@@ -45,8 +45,8 @@ def save(
         members: backbone -> folder of its encoder, in the order of `weights`.
         weights: one weight for each encoder.
         about: facts for the card, see `card.text`.
-        chosen: JSON about how the weights were tuned, from `seedbed.evaluation.fusion.choose`; None: the study gives
-            them.
+        chosen: JSON about how the weights were tuned, from `seedbed.evaluation.fusion.tune_weights`; None: the study
+            gives them.
         tell: `write_card`; None: no card.
     """
     weighted = dict(zip(members, weights, strict=True))

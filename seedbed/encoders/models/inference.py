@@ -21,7 +21,7 @@ from seedbed.encoders.models.two_paths import Coupled
 from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
 from seedbed.encoders.prompts import speak
 from seedbed.vectors.fused import search_by, side_by_side
-from seedbed.vectors.store import shared
+from seedbed.vectors.store import with_disk_cache
 from seedbed.vectors.types import Encode, Layers, Search
 
 
@@ -93,7 +93,7 @@ def opened(
     encode = batched(encoder, rows, **({"aligned": False} if off else {}))
     if state:
         kept = embeddings_folder(state, manifest, adapters=not off, prompt=prompt)
-        encode = shared(encode, kept, remote=is_remote(encoder), named=named)
+        encode = with_disk_cache(encode, kept, remote=is_remote(encoder), named=named)
     layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
     paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
     width = int(encoder.get_embedding_dimension())

@@ -9,7 +9,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch import nn
 
-from seedbed.backpropagation import TRAINED, kept
+from seedbed.backpropagation import TRAINED, stored_activations
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
@@ -122,7 +122,8 @@ def least_bytes(model: nn.Module, *, half: bool) -> tuple[float, float]:
     """Minimum bytes for training a transformer with AdamW: for its weights, and for each token of a batch.
 
     A trained weight takes four float32 numbers: itself, its gradient and AdamW's two moments. Frozen weights are not
-    counted: they can be read from their file again. `backpropagation.kept` counts the activations of a token.
+    counted: they can be read from their file again. `backpropagation.stored_activations` counts the activations of a
+    token.
 
     Args:
         model: an encoder or a transformer.
@@ -131,7 +132,7 @@ def least_bytes(model: nn.Module, *, half: bool) -> tuple[float, float]:
     config = (model[0].auto_model if isinstance(model, SentenceTransformer) else model).config
     trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)
     width, layers = getattr(config, "hidden_size", 0), getattr(config, "num_hidden_layers", 0)
-    numbers = kept(layers, width, getattr(config, "intermediate_size", 0))
+    numbers = stored_activations(layers, width, getattr(config, "intermediate_size", 0))
     return TRAINED * trained, numbers * (2.0 if half else 4.0)
 
 

@@ -1,4 +1,4 @@
-"""NeighXLM: translations and their mined neighbours, contrasted within the batch and with a queue of earlier vectors."""
+"""NeighXLM: translations and their mined neighbours, contrasted in the batch and with a queue of earlier vectors."""
 
 from __future__ import annotations
 

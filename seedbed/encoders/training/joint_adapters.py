@@ -228,7 +228,7 @@ class JointContrast(nn.Module):
         memory.require_fit(self.encoder(code), columns, self.training_settings, self.prefix)
 
     def read(self, rows: Sequence[Sequence[tuple[str, str]]]) -> dict[str, Any]:
-        """Collate rows into the arguments of `forward`: tokenised sentences by language, and their places in the batch."""
+        """Collate rows into the arguments of `forward`: tokenised sentences by language, and their indices in it."""
         if not any(row[-1][1] for row in rows):  # no row has a negative
             rows = [row[:-1] for row in rows]
         owner = rows[0][0][0]  # reads what stands in the place of a negative that a row lacks

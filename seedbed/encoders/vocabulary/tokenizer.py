@@ -232,7 +232,7 @@ def _text_of_bytes(token: str) -> str:
 
 
 def match_tokens(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, int]:
-    """Token of the target -> id of the source's token with the same form; of several, the highest id, as in deepfocus."""
+    """Token of the target -> id of the source's token of the same form; of several the highest id, as in deepfocus."""
     known, ids = comparable_forms(source), source.get_vocab()
     found = {known[token]: ids[token] for token in sorted(ids, key=ids.__getitem__)}
     return {token: found[form] for token, form in comparable_forms(target).items() if form in found}

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 from transformers import PreTrainedModel
 
 from seedbed.batching import by_length
-from seedbed.classifiers.in_context import ask, open_greedy, prompts_of
+from seedbed.classifiers.in_context import open_greedy, predict_labels, prompts_of
 from seedbed.classifiers.settings import InContext
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute import formulae
@@ -41,7 +41,7 @@ def require_decoder(name: str, base: Path) -> None:
 def in_context(
     name: str, generator: Generator, base: Path, how: InContext, question: Trial, shots: Cost, spec: Compute
 ) -> Cost:
-    """Count and time a language model that labels a sample of test texts (see `classifiers.in_context.ask`).
+    """Count and time a language model that labels a sample of test texts (see `classifiers.in_context.predict_labels`).
 
     The code does less than the formula: a prompt is encoded once for all labels or all generated tokens, which reuse
     its keys and values, and the output layer is computed only where a probability is needed. Loading the weights is not
@@ -67,7 +67,7 @@ def in_context(
     forward = flops(lambda: read_whole(backend.model, prompts, generator.batch_size)) / len(prompts)
 
     def run() -> Any:
-        return ask(generator, lambda: backend, queries, labels, instruction, answering)
+        return predict_labels(generator, lambda: backend, queries, labels, instruction, answering)
 
     with reading(backend.model) as read:
         done = flops(run) / len(queries)

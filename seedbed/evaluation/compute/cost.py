@@ -16,7 +16,7 @@ from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.scoring import texts, trial_of
 from seedbed.evaluation.settings import Task
-from seedbed.vectors.store import at_once
+from seedbed.vectors.store import encode_ahead
 
 SEED = 0
 """Seed of samples and of a new head."""
@@ -78,7 +78,7 @@ def questions(task: Task, test: pd.DataFrame, train: pd.DataFrame | None, encode
         UserError: no training set, or a test label that it lacks.
     """
     known_labels("compute", test, train, also=task.labels)
-    once = at_once(encoder.encode, texts(task, test, train))
+    once = encode_ahead(encoder.encode, texts(task, test, train))
     return tuple(trial_of(task, test, encode, train=train, search=encoder.search) for encode in (encoder.encode, once))
 
 

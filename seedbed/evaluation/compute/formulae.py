@@ -56,7 +56,7 @@ def in_context(sizes: Sizes, *, retrieval: float, labels: int, length: float, fo
     return retrieval + sizes.test * labels * length * forward
 
 
-def crossing(first: Callable[[int], float], second: Callable[[int], float]) -> float | None:
+def break_even(first: Callable[[int], float], second: Callable[[int], float]) -> float | None:
     """The number of training texts from which `first` costs more than `second`, both being linear in it; 0: always,
     None: never.
     """

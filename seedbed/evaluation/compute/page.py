@@ -90,7 +90,7 @@ def _crossings(costs: Sequence[Cost]) -> list[str]:
     found = ["## Where fine-tuning overtakes\n"]
     for cost in costs:
         if cost is not tuned:
-            count = formulae.crossing(tuned.formula, cost.formula)
+            count = formulae.break_even(tuned.formula, cost.formula)
             words = "never" if count is None else f"from {floor(count) + 1:,} training texts on" if count else "always"
             found.append(f"* more FLOPs than {cost.method}, {cost.model}: {words}")
     return found

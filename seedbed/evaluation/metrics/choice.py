@@ -9,7 +9,7 @@ ROUNDING = 1e-12
 """Cosines that differ by no more than this count as equal."""
 
 
-def choose(candidates: ArrayLike, passages: ArrayLike) -> NDArray[np.int64]:
+def nearest_candidates(candidates: ArrayLike, passages: ArrayLike) -> NDArray[np.int64]:
     """Index (n,) of the candidate with the highest cosine to each passage; of equals, the first.
 
     Args:
@@ -22,7 +22,7 @@ def choose(candidates: ArrayLike, passages: ArrayLike) -> NDArray[np.int64]:
     candidates, passages = np.asarray(candidates, np.float64), np.asarray(passages, np.float64)
     if candidates.ndim != 3 or passages.shape != candidates.shape[::2] or not candidates.shape[1]:
         raise UserError(
-            f"choose: candidates {candidates.shape} for passages {passages.shape}; expected (n, options, d) and (n, d)"
+            f"choice: candidates {candidates.shape} for passages {passages.shape}; expected (n, options, d) and (n, d)"
         )
     cosines = (_unit(candidates) * _unit(passages)[:, None]).sum(axis=-1)
     return (cosines >= cosines.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
@@ -30,8 +30,8 @@ def choose(candidates: ArrayLike, passages: ArrayLike) -> NDArray[np.int64]:
 
 def _unit(x: NDArray[np.float64]) -> NDArray[np.float64]:
     if not np.isfinite(x).all():
-        raise UserError("choose: a vector that is not finite; the encoder's training diverged")
+        raise UserError("choice: a vector that is not finite; the encoder's training diverged")
     lengths = np.linalg.norm(x, axis=-1, keepdims=True)
     if not lengths.all():
-        raise UserError("choose: a zero vector, which has no cosine; the encoder's training collapsed")
+        raise UserError("choice: a zero vector, which has no cosine; the encoder's training collapsed")
     return x / lengths

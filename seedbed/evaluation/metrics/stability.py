@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from seedbed.corpora.shape.clean import characters
 from seedbed.evaluation.aggregation import Aggregate
 from seedbed.evaluation.metrics import Metric
-from seedbed.evaluation.significance import permuted
+from seedbed.evaluation.significance import paired_permutation_test
 from seedbed.io import UserError
 
 STATISTICS: Mapping[str, Callable[..., NDArray[np.float64]]] = MappingProxyType(
@@ -29,7 +29,7 @@ STATISTICS: Mapping[str, Callable[..., NDArray[np.float64]]] = MappingProxyType(
 """Statistics over all texts in tables 9 and 10 of paper 002; each takes `axis`."""
 
 
-def described(values: ArrayLike) -> dict[str, float]:
+def summarise(values: ArrayLike) -> dict[str, float]:
     """STATISTICS of numbers (n,), by name."""
     return {name: float(statistic(np.asarray(values), axis=-1)) for name, statistic in STATISTICS.items()}
 
@@ -49,7 +49,7 @@ def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object
         f"{name} {of}".strip(): Metric(
             f"{name}_{key}".strip("_"),
             () if name == "max" else tuple(columns),
-            Aggregate(partial(_over_items, statistic), test=partial(permuted, statistic=statistic)),
+            Aggregate(partial(_over_items, statistic), test=partial(paired_permutation_test, statistic=statistic)),
             **shown,
         )
         for name, statistic in STATISTICS.items()
@@ -134,7 +134,7 @@ def deviation_bound(
     return anchoring + factors[form] * kernel * math.sqrt(2 * divergence)
 
 
-def edited(text: str, edits: int, rng: np.random.Generator) -> str:
+def apply_edits(text: str, edits: int, rng: np.random.Generator) -> str:
     """Apply random character edits to a text: insertions, deletions and substitutions.
 
     A character is a letter with its marks (`clean.characters`). Inserted characters come from the text itself. A single
@@ -150,7 +150,7 @@ def edited(text: str, edits: int, rng: np.random.Generator) -> str:
         UserError: an empty text.
     """
     if not text:
-        raise UserError("edited: an empty text has no character to edit")
+        raise UserError("apply_edits: an empty text has no character to edit")
     found = characters(text)
     alphabet = sorted({*found})
     for _ in range(edits):

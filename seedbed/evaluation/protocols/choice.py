@@ -17,8 +17,8 @@ gold and predicted number of the answer, correct. The main score is `accuracy`. 
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.shape.choices import options, repeated, right
-from seedbed.evaluation.metrics.choice import choose
+from seedbed.corpora.shape.choices import correct_indices, count_repeated, options
+from seedbed.evaluation.metrics.choice import nearest_candidates
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
@@ -40,16 +40,16 @@ def score(trial: Trial) -> Scores:
             f"choice: {test['id'][test['passage'] == ''].iloc[0]!r} has no passage, with which an encoder compares; "
             "questions alone are for protocol multiple_choice"
         )
-    gold, counts = np.array(right(test, "choice")), np.array([len(each) for each in options(test, "choice")])
+    gold, counts = np.array(correct_indices(test, "choice")), np.array([len(each) for each in options(test, "choice")])
     candidates, passages = trial.embed(_candidates(test), test["passage"])
     starts, chosen = counts.cumsum() - counts, np.empty(len(test), np.int64)
     for count in np.unique(counts):  # rows with as many answers at once
         rows = np.flatnonzero(counts == count)
-        chosen[rows] = choose(candidates[starts[rows, None] + np.arange(count)], passages[rows])
+        chosen[rows] = nearest_candidates(candidates[starts[rows, None] + np.arange(count)], passages[rows])
     hits = (chosen == gold).astype(float)
     items = pd.DataFrame({"id": test["id"], "gold": gold + 1, "predicted": chosen + 1, "correct": hits})
     accuracy = float(hits.mean())
-    equal = repeated(test, "choice")
+    equal = count_repeated(test, "choice")
     notes = [f"{equal} questions have two equal answers, of which the first is taken"] if equal else []
     return Scores(accuracy, {"accuracy": accuracy}, items, notes)
 

@@ -11,7 +11,7 @@ characters.
 import numpy as np
 import pandas as pd
 
-from seedbed.evaluation.metrics.stability import described, metrics
+from seedbed.evaluation.metrics.stability import metrics, summarise
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 
@@ -22,7 +22,7 @@ METRICS = metrics(["characters"], points=1) | {"min": Metric("min", points=1), "
 def score(trial: Trial) -> Scores:
     """Compute statistics of the lengths of all texts, in characters."""
     lengths = trial.test["text"].str.len().to_numpy(np.float64)
-    found = described(lengths) | {"min": float(lengths.min()), "texts": float(len(lengths))}
+    found = summarise(lengths) | {"min": float(lengths.min()), "texts": float(len(lengths))}
     return Scores(found["mean"], found, trial.test[["id"]].assign(characters=lengths))
 
 

@@ -18,7 +18,7 @@ from string import ascii_uppercase
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.shape.choices import options, right
+from seedbed.corpora.shape.choices import correct_indices, options
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
@@ -39,7 +39,10 @@ def score(trial: Trial) -> Scores:
         UserError: a question with more options than letters.
     """
     test = trial.test
-    gold, counts = right(test, "multiple_choice"), np.array([len(each) for each in options(test, "multiple_choice")])
+    gold, counts = (
+        correct_indices(test, "multiple_choice"),
+        np.array([len(each) for each in options(test, "multiple_choice")]),
+    )
     if (most := int(counts.max())) > len(ascii_uppercase):
         raise UserError(f"multiple_choice: a question has {most} options, and there are {len(ascii_uppercase)} letters")
     letters = list(ascii_uppercase[:most])

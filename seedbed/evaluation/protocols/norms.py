@@ -11,7 +11,7 @@ space, and certifies nothing. An encoder that normalises has the length 1 everyw
 
 import numpy as np
 
-from seedbed.evaluation.metrics.stability import described, metrics
+from seedbed.evaluation.metrics.stability import metrics, summarise
 from seedbed.evaluation.protocols import Protocol
 from seedbed.evaluation.scores import Scores, Trial
 
@@ -23,7 +23,7 @@ def score(trial: Trial) -> Scores:
     """Compute statistics of the lengths of all vectors."""
     (vectors,) = trial.embed(trial.test["text"])
     norms = np.linalg.norm(vectors.astype(np.float64), axis=1)
-    found = described(norms)
+    found = summarise(norms)
     equal = np.ptp(norms) < 1e-5 * found["max"]
     notes = ["all vectors have one length: the encoder normalises them"] if equal else []
     return Scores(found["max"], found, trial.test[["id"]].assign(norm=norms), notes)

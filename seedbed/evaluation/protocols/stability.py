@@ -19,7 +19,7 @@ import pandas as pd
 
 from seedbed.corpora.select.subset import subset
 from seedbed.corpora.shape.clean import characters
-from seedbed.evaluation.metrics.stability import described, edit_distance, edited, lipschitz, metrics, ratios
+from seedbed.evaluation.metrics.stability import apply_edits, edit_distance, lipschitz, metrics, ratios, summarise
 from seedbed.evaluation.protocols import Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
@@ -63,7 +63,7 @@ def score(trial: Trial) -> Scores:
         given = original, np.stack(moved[mine], axis=1), np.transpose(apart)
         items[columns], items[f"greatest_{edits}"] = ratios(*given), lipschitz(*given)
         for key, own in ((f"{edits}", columns), (f"greatest_{edits}", [f"greatest_{edits}"])):
-            every |= {f"{name}_{key}": value for name, value in described(items[own].to_numpy().ravel()).items()}
+            every |= {f"{name}_{key}": value for name, value in summarise(items[own].to_numpy().ravel()).items()}
     return Scores(every["p95_1"], every, items)
 
 
@@ -75,6 +75,6 @@ def _copies(text: str) -> list[str]:
 
 def _other(text: str, edits: int, rng: np.random.Generator) -> str:
     """An edited copy; edits that undo one another are drawn again."""
-    while (copy := edited(text, edits, rng)) == text:
+    while (copy := apply_edits(text, edits, rng)) == text:
         pass
     return copy

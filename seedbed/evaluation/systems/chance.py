@@ -22,7 +22,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
         if settings["choice"] == "majority":
             return Answers(majority(trial.train, trial.test))
-        return Answers(drawn(labels, trial.test, settings["seed"]))
+        return Answers(random_labels(labels, trial.test, settings["seed"]))
 
     made = {"seed": settings["seed"]} if settings["choice"] == "random" else {}
     return System({"classifier": manifest["about"] | made}, answer=answer)
@@ -34,7 +34,7 @@ def majority(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:
     return [min(counts, key=lambda label: (-counts[label], label))] * len(test)
 
 
-def drawn(labels: Sequence[str], test: pd.DataFrame, seed: int) -> list[str]:
+def random_labels(labels: Sequence[str], test: pd.DataFrame, seed: int) -> list[str]:
     """A random label for each text, all equally likely.
 
     It depends on the seed, the text and its id, not on other texts or their order; so test sets that are translations

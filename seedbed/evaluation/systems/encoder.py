@@ -15,7 +15,7 @@ from seedbed.evaluation.protocols import declared, load
 from seedbed.evaluation.systems import Opening, System
 from seedbed.io import UserError
 from seedbed.names import languages_of
-from seedbed.vectors.store import at_once
+from seedbed.vectors.store import encode_ahead
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
@@ -34,7 +34,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         _require_one_language(opening)
     if found.english:
         _require_given_texts(opening)
-    encode = at_once(found.encode, opening.texts)
+    encode = encode_ahead(found.encode, opening.texts)
     check = partial(check_by_mteb, found.encoder, encode)
     about = {"encoder": found.about | _facts(manifest)} | _adapters(opening)
     more = {"layers": found.layers, "paths": found.paths}

@@ -12,7 +12,7 @@ from typing import Any
 
 from seedbed import manifests
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import ask, asked_by, open_greedy
+from seedbed.classifiers.in_context import open_greedy, predict_labels, request_key
 from seedbed.classifiers.manifest import parts_of
 from seedbed.encoders.models.inference import Opened, opened
 from seedbed.evaluation.protocols import icl
@@ -22,7 +22,7 @@ from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing.journal import answers
 from seedbed.precision import precision
 from seedbed.servers import today
-from seedbed.vectors.store import at_once
+from seedbed.vectors.store import encode_ahead
 
 LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
 
@@ -44,8 +44,8 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
 
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
         queries = icl.queries_of(trial, shots)
-        with answers(opening.state, asked_by(generator, weights, labels, answering, opening.language)) as journal:
-            return ask(generator, model, queries, labels, trial.task.instruction, answering, journal)
+        with answers(opening.state, request_key(generator, weights, labels, answering, opening.language)) as journal:
+            return predict_labels(generator, model, queries, labels, trial.task.instruction, answering, journal)
 
     made = {
         "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},
@@ -57,7 +57,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     about = {"classifier": manifest["about"] | made}
     if not retriever:  # without examples nothing is looked up, and nothing is encoded
         return System(about, answer=answer)
-    encode = at_once(retriever.encode, opening.texts)
+    encode = encode_ahead(retriever.encode, opening.texts)
     return System(about, encode=encode, search=retriever.search, answer=answer)
 
 

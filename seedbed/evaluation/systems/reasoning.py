@@ -16,9 +16,9 @@ from torch import Tensor
 
 from seedbed import manifests
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import asked_by, greedy
+from seedbed.classifiers.in_context import greedy, request_key
 from seedbed.classifiers.manifest import parts_of
-from seedbed.classifiers.reasoning import Asked, ask
+from seedbed.classifiers.reasoning import Problem, generate_answers
 from seedbed.classifiers.settings import Reasoning
 from seedbed.corpora.shape.choices import options
 from seedbed.encoders.models.loading import open_encoder
@@ -57,10 +57,12 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
         test = trial.test
         texts = prompts(test, said, generator.prompts)
-        asked = [Asked(*row) for row in zip(test["id"], texts, test["question"], strict=True)]
+        asked = [Problem(*row) for row in zip(test["id"], texts, test["question"], strict=True)]
         given = {"vectors": partial(vectors, [*test["question"]])} if before else {}
-        with answers(opening.state, asked_by(generator, " ".join(digests), labels, how, opening.language)) as journal:
-            return ask(generator, model, asked, labels, how, journal, **given)
+        with answers(
+            opening.state, request_key(generator, " ".join(digests), labels, how, opening.language)
+        ) as journal:
+            return generate_answers(generator, model, asked, labels, how, journal, **given)
 
     made = {
         "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},

@@ -91,7 +91,7 @@ def read_benchmark(path: str | Path) -> dict[str, float] | None:
 
 
 def _number(value: object) -> float:
-    """Snakemake writes `-` or `NA` for what it could not measure."""
+    """A number of a benchmark file; `-` or `NA`, which Snakemake writes for what it could not measure, is no number."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
@@ -100,7 +100,7 @@ def _number(value: object) -> float:
 
 
 def _bytes(job: Job) -> float:
-    """Size of a job's outputs; a manifest stands for its directory."""
+    """Size of a job's outputs; of a manifest, the size of its folder."""
     paths = [Path(output).parent if Path(output).name == "seedbed.json" else Path(output) for output in job.outputs]
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
     return sum(file.stat().st_size for file in files if file.is_file())

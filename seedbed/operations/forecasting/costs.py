@@ -70,7 +70,7 @@ class RuleCost(Settings):
     weights: float = Field(0, ge=0)
     """Bytes of resident memory for each parameter."""
     row_bytes: float = Field(0, ge=0)
-    """Bytes written for each row."""
+    """Bytes of output for each row."""
     spread: float = Field(gt=1)
     """Actual and forecast differ by no more than this factor in nine cases of ten."""
 
@@ -105,7 +105,7 @@ class CostSpec(Spec):
     lengths: dict[str, PositiveFloat]
     """Tokens of a text of a corpus or test set that is translated, by its name; `tokens.sentence` for the rest."""
     drawing: dict[Literal["vllm", "openai", "openai-chat", "transformers", "cpu"], PositiveFloat]
-    """Cost of a drawn token in read tokens."""
+    """Cost of a generated token, in tokens of a prompt."""
     rules: dict[str, RuleCost]
     """By rule."""
 

@@ -1,4 +1,4 @@
-"""The cost of one more language: encoders of its own, or retraining encoders of all languages."""
+"""The cost of adding a language: encoders of that language alone, or retraining the encoders of all languages."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -19,11 +19,11 @@ HEAD = ["backbone", "encoders", "recipes", "jobs", "GPU-hours", "CPU-hours", "di
 
 
 def one_more(plan: Plan, records: Records) -> str:
-    """A section of the forecast in Markdown; empty if the study has no such encoders.
+    """A Markdown section of the forecast: what one more language costs; empty if the study has no such encoders.
 
-    A language's own jobs: its vocabulary, its adaptation and all encoders that start from these, averaged over the
-    languages that have them. Retraining: the encoders that are trained on all languages' data. Finished jobs count too;
-    other costs of a language (its text, its tests) are left out.
+    The jobs of one language are its vocabulary, its masked language modelling and all encoders that are trained from
+    these, averaged over the languages that have them. Retraining means the encoders that are trained on the data of all
+    languages. Finished jobs are included; other costs of a language (its text, its tests) are left out.
     """
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for job in plan.jobs:
@@ -51,7 +51,7 @@ def _manifest(job: Job, name: str) -> str:
 
 
 def _cells(plan: Plan, jobs: list[Job], kind: str, records: Records) -> list[object]:
-    """Recipes, jobs and what these hold."""
+    """Recipes, their jobs and the costs of these."""
     total, count = hours_of(plan, jobs, records), len({job.language for job in jobs}) if kind == MODULAR else 1
     each = {name: total[name] / count for name in total if "hours" in name or name in ("jobs", "disk_mb")}
     recipes = sorted({job.wildcards["recipe"] for job in jobs if job.rule in MADE})

@@ -12,7 +12,7 @@ from seedbed.operations.job import Job
 ANSWERED = ("fine_tune", "tune_encoder")
 """Rules that leave a fine-tuned model's answers, which a score reads."""
 LIKELIHOOD = "multiple_choice"
-"""The protocol of which a model that reasons reads a prompt and writes nothing."""
+"""The protocol for which a reasoning model processes prompts and generates nothing."""
 
 Effort = tuple[float, float, float]
 """Floating-point operations, tokens, rows."""
@@ -44,7 +44,7 @@ def scoring(sizes: Sizes, job: Job) -> Effort:
 
 
 def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
-    """What a classifier that was described reads and writes."""
+    """The tokens that a described classifier processes and generates."""
     system, lengths = maker.told.system, sizes.costs.tokens
     if system["kind"] == "chance":
         return 0, 0, rows

@@ -43,7 +43,9 @@ class Sizes:
         return self._models.get(job.model) or self.costs.size(job.model, "")
 
     def english(self, job: Job) -> Model:
-        """The size of the encoder of translations that a job reads beside its own; nothing: it reads none."""
+        """Size of the encoder of English translations that a job loads in addition to its main encoder; None: it loads
+        none.
+        """
         folder = job.of("refer", {}).get("english")
         return self._models.get(folder.parent.name, NOTHING) if folder else NOTHING
 
@@ -88,18 +90,20 @@ class Sizes:
         return rows * self.costs.kept if job.rule == "audit_triplets" else rows
 
     def texts(self, job: Job) -> float:
-        """Texts of a set that are not in the pivot language, if none stands there twice."""
+        """The number of texts of a set that are not in the pivot language, if none occurs twice."""
         return self.rows(job.told.texts) * sum(code != job.told.pivot for code in job.told.columns.values())
 
     @staticmethod
     def asked(job: Job, rows: float) -> float:
-        """How many of so many rows a job takes: `rows`; 0, all of them."""
+        """The number of rows that a job uses: at most `rows`; 0: all of them."""
         return min(rows, job.told.rows or rows)
 
     def drawn(
         self, job: Job, generator: Generator, rows: float, read: float, drawn: float
     ) -> tuple[float, float, float]:
-        """Floating-point operations, tokens and rows of a generator that reads and draws so many tokens a row."""
+        """Floating-point operations, tokens and rows of a generator, for given numbers of prompt and generated tokens
+        per row.
+        """
         backend = "cpu" if self.device == "cpu" else generator.backend
         effort = rows * (read + drawn * self.costs.drawing[backend])
         return 2 * self.model(job).parameters * effort, rows * (read + drawn), rows

@@ -1,4 +1,4 @@
-"""What translators and judges of translations have to do, and encoders that read or learn from these."""
+"""Work of translators, of judges of translations, and of encoders that take translations as input or train on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from seedbed.operations.forecasting.sizes import Sizes
 from seedbed.operations.job import Job
 
 ASKED, NUMBERS = 25, 8
-"""Tokens of a judge's questions about a candidate, and of the numbers that it writes."""
+"""Tokens of a judge's prompt about a candidate, and of the numbers that it generates."""
 
 Effort = tuple[float, float, float]
 """Floating-point operations, tokens, rows."""
@@ -40,10 +40,11 @@ def judgement(sizes: Sizes, job: Job) -> Effort:
 
 
 def anchoring(sizes: Sizes, job: Job) -> Effort:
-    """States of all texts, vectors of all their candidates, and the steps.
+    """Work of anchoring: states of all texts, vectors of all their candidate translations, and the training steps.
 
-    A backbone that learns too reads the texts of its steps, forwards and back; one that stays as it is reads each text
-    once, and a step is that of two linear maps over the states that are kept of a text (LiRA, appendix A.4).
+    A backbone that is trained too encodes the texts of each step, forwards and backwards. A frozen one encodes each
+    text
+    once, and a step is that of two linear maps over the cached states of a text (LiRA, appendix A.4).
     """
     sets = job.told.translations
     candidates, translators = sum(sizes.rows(file) for one in sets for file in one.values()), len(sets[0])
@@ -60,10 +61,10 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
 
 
 def fused(sizes: Sizes, job: Job) -> Effort:
-    """Every row is read on either side, as a text and as English, in all epochs.
+    """Work of an encoder of text and translation: every row is encoded twice, as a text and as English, in all epochs.
 
-    What stays as it is is read alone, but features before English tokens learn through the encoder of these. Rows of
-    several languages count as if none were another's translation.
+    Frozen models only encode. Features before English tokens are trained through the English encoder, which adds its
+    backward pass. Rows of several languages count as if none were a translation of another.
     """
     files = [*job.told.each.values()] or [job.told.texts]
     training, fusion = job.told.training, job.told.fusion
@@ -75,7 +76,9 @@ def fused(sizes: Sizes, job: Job) -> Effort:
 
 
 def choosing(sizes: Sizes, job: Job) -> Effort:
-    """Features of each text, where a policy or a critic is asked; or its vector, and those of all candidates."""
+    """Work of choosing translations: features of each text for a policy or a critic; or vectors of it and all
+    candidates.
+    """
     rows, length = sizes.rows(next(iter(job.told.translations.values()))), sizes.length(job)
     if folder := job.told.similarity:
         maker = sizes.maker(f"{folder}/{MANIFEST}")

@@ -28,7 +28,7 @@ class Work:
     seconds: float = 0
     """Seconds of work on the reference device, at the default speed."""
     tokens: float = 0
-    """Read, trained on and drawn."""
+    """Tokens that are encoded, trained on and generated."""
     disk: float = 0
     """Bytes it leaves."""
 
@@ -106,7 +106,7 @@ class Plan(Sizes):
         return 0, 0, rows
 
     def _read(self, job: Job, rows: float, texts: int = 1) -> tuple[float, float, float]:
-        """Sentences that an encoder reads, so many of each row."""
+        """The number of sentences that an encoder encodes, with a given number per row."""
         tokens = texts * rows * self.costs.tokens.sentence
         return 2 * self.model(job).body * tokens, tokens, rows
 
@@ -179,7 +179,7 @@ class Plan(Sizes):
         return 4 if "backbone" in job.wildcards or job.wildcards.get("room") == "encoders" else 2
 
     def _speed(self, job: Job) -> float:
-        """Operations in a second of the devices that the job holds."""
+        """Operations per second of the devices that the job uses."""
         held = max(job.asks("gpu"), 1) if self.device == "gpu" else job.threads
         return self.costs.devices[self.device].flops * self._cost(job).utilisation[self.device] * held
 

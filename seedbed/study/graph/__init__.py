@@ -1,4 +1,4 @@
-"""What the jobs of a study make: each class says what its job reads, is told and needs."""
+"""The products of a study's jobs: each class says what its job reads, which arguments it gets and what it needs."""
 
 from seedbed.study.graph import (
     adapted,

@@ -1,4 +1,4 @@
-"""Encoders that are prepared for a language: a vocabulary of its own, and masked language modelling (paper 004)."""
+"""Encoders that are prepared for a language: vocabulary replacement, and masked language modelling (paper 004)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,14 +10,16 @@ from seedbed.study.sizes import Load, Sizes
 
 @dataclass(frozen=True)
 class Prepared(Encoder):
-    """What is made of an encoder and the sentences of one language by an objective with a program of its own."""
+    """An encoder that an objective with a program of its own makes of another encoder and the sentences of one
+    language.
+    """
 
     def inputs(self) -> dict[str, Files]:
         """What it starts from, and the sentences."""
         return {"weights": self.weights, "texts": self.texts, "chosen_prefix": self.prefix_file}
 
     def settings(self) -> dict[str, Any]:
-        """What any encoder's program is told of it, and how many of the sentences are read."""
+        """The arguments that every encoder's program gets, and the number of sentences that are used."""
         return self.spoken() | {"rows": self.spec.data.rows, "about": self.lineage()}
 
 

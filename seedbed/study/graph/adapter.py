@@ -1,4 +1,4 @@
-"""Language models and their adapters: what is fetched, what each adapter learns from, and what is made of several."""
+"""Language models and their adapters: downloads, the training data of each adapter, and compositions of adapters."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -54,7 +54,7 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
         return {"source": self.source, "downloads": self.study.downloads, "lock": self.study.lock}
 
     def code(self) -> Code:
-        """What makes its safetensors: the program names it by a format, or runs it on its own."""
+        """The code that converts weights to safetensors, which the program imports by the name of a format."""
         name = "to_safetensors" if self.source.convert else f"formats/{self.source.format}"
         file = f"seedbed/generators/weights/{name}.py"
         return Code(modules=(file,) if (ROOT / file).is_file() else ())
@@ -86,12 +86,14 @@ class Adapter(OfGenerator):
 
     @property
     def language(self) -> str:
-        """The name of the language that it learns to write, as prompts use it: of the task, the pivot."""
+        """The English name of the language that it learns to generate, as prompts have it: for a task's adapter, the
+        pivot.
+        """
         return self.study.names[self.study.pivot]
 
     @property
     def prompts(self) -> Path:
-        """The words in which it is asked."""
+        """The wording of its prompts."""
         return resource("prompts/nli.yaml")
 
     def inputs(self) -> dict[str, Files]:
@@ -115,7 +117,7 @@ class Adapter(OfGenerator):
 
 @dataclass(frozen=True)
 class TaskAdapter(Adapter, rule="train_task_adapter", place=paths.TASK_ADAPTER):
-    """The adapter that writes one polarity, or both, in the pivot language."""
+    """The adapter that is trained to generate one polarity, or both, in the pivot language."""
 
     polarity: str
 
@@ -137,22 +139,22 @@ class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUA
 
     @property
     def texts(self) -> str:
-        """The corpus that it learns from."""
+        """The corpus that it is trained on."""
         return self.at(paths.CORPUS, corpus=self.based_on.spec.language_corpus)
 
     @property
     def translates(self) -> bool:
-        """Whether it learns to translate."""
+        """Whether it is trained to translate."""
         return self.based_on.spec.language_data == "translations"
 
     @property
     def translated_into(self) -> str:
-        """The name of the language that it learns to translate into; empty: it learns something else."""
+        """The English name of the language that it is trained to translate into; empty: it does not translate."""
         return self.study.names[self.study.pivot] if self.translates else ""
 
     @property
     def prompts(self) -> Path:
-        """The words in which it is asked: those of translators, if it learns to translate."""
+        """The wording of its prompts: that of translators, if it is trained to translate."""
         return resource("prompts/translation.yaml") if self.translates else super().prompts
 
     def inputs(self) -> dict[str, Files]:
@@ -160,7 +162,7 @@ class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUA
         return super().inputs() | {"texts": self.texts}
 
     def settings(self) -> dict[str, Any]:
-        """How it is trained, and what it learns of its texts."""
+        """Its training settings, and what it predicts of its texts."""
         spec = self.based_on.spec
         return super().settings() | {
             "kind": spec.language_data,
@@ -171,7 +173,7 @@ class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUA
 
 @dataclass(frozen=True)
 class XlloraAdapter(Adapter, rule="train_xllora_adapter", place=paths.XLLORA_ADAPTER):
-    """The adapter that writes one polarity in the pivot language for texts of any."""
+    """The XL-LoRA adapter that generates one polarity in the pivot language for anchors of any language."""
 
     polarity: str
 
@@ -184,7 +186,7 @@ class XlloraAdapter(Adapter, rule="train_xllora_adapter", place=paths.XLLORA_ADA
 class XlloraExamples(
     OfGenerator, rule="build_xllora_examples", place=paths.XLLORA_EXAMPLES.replace("{polarity}", "positive")
 ):
-    """The examples of both polarities that XL-LoRA adapters learn from."""
+    """The training examples of XL-LoRA adapters, of both polarities."""
 
     @property
     def writer(self) -> str:
@@ -192,14 +194,14 @@ class XlloraExamples(
         return self.generator
 
     def corpora(self, part: Part) -> dict[str, str]:
-        """Language -> corpus of one part of them, of the languages that the adapters learn from."""
+        """Language -> corpus of one part of the examples, for the languages that the adapters are trained on."""
         xllora, role = self.based_on.spec.xllora, PART_CORPUS[part]
         codes = [code for code in xllora.languages if xllora.uses(part) and self.study.corpus(role, code)]
         return {code: self.at(paths.CORPUS, lang=code, corpus=role) for code in codes}
 
     @property
     def adapters(self) -> dict[str, str]:
-        """Polarity -> the adapter that writes the targets of parallel text; no other examples need any."""
+        """Polarity -> the adapter that generates the targets for parallel text; other examples need none."""
         return self.based_on.task_adapters() if self.based_on.spec.xllora.uses("synthetic") else {}
 
     @property
@@ -220,7 +222,7 @@ class XlloraExamples(
         }
 
     def settings(self) -> dict[str, Any]:
-        """How they are written, and how many."""
+        """How the examples are built, and their number."""
         return {
             "generator": self.based_on.written_with("shots"),
             "language": self.study.names[self.study.pivot],
@@ -229,20 +231,23 @@ class XlloraExamples(
         }
 
     def code(self) -> Code:
-        """The words, and what runs the generator where it writes; ready or translated examples need none."""
+        """The wording of prompts and the back end, where targets are generated; other examples need neither."""
         return Code(data=(resource("prompts/nli.yaml"),), modules=self.based_on.back_end if self.adapters else ())
 
     def load(self, sizes: Sizes) -> Load:
-        """Nothing is written where all examples are there."""
+        """The models of the job; nothing is generated if all examples exist already."""
         return sizes.written(self.generator) if self.adapters else Load()
 
 
 @dataclass(frozen=True)
 class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
-    """A task's adapter of the pivot language that is composed with those of two languages, to work in one of them.
+    """A task adapter of the pivot language, composed with two language adapters so that it works in one of the
+    languages.
 
-    It is a generator's, or in room `classifiers` a classifier's. `model` is its name, or NAME+SCALE, with another scale
-    than its settings have. `polarity` is what the task's adapter writes, or of a classifier its language.
+    It belongs to a generator, or in room `classifiers` to a classifier. `model` is the name of that, or NAME+SCALE for
+    another scale than in its settings. `polarity` is what a generator's task adapter generates; for a classifier it is
+    the
+    language of its training set.
     """
 
     room: str

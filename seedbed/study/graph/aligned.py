@@ -1,4 +1,4 @@
-"""Alignment with the pivot language, or of all languages: whose vectors are made, of which texts, and who learns."""
+"""Alignment with the pivot language, or of all languages: pivot vectors, and adapters that are trained jointly."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -33,7 +33,7 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
 
     @property
     def columns(self) -> list[str]:
-        """Its columns that are in the pivot language: of triplets that were written, what was written."""
+        """The columns in the pivot language; of generated triplets, the generated ones."""
         if "+" in self.corpus:
             return [*POLARITIES]
         kind = self.study.roles.get(self.corpus, "parallel")
@@ -55,7 +55,7 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
 
 @dataclass(frozen=True)
 class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
-    """The parallel adapters of a recipe's encoders of all languages, which learn together."""
+    """The parallel adapters of a recipe's encoders of all languages, which are trained jointly."""
 
     backbone: str
     recipe: str
@@ -75,15 +75,15 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
 
     @property
     def each(self) -> dict[str, str]:
-        """Language -> what its adapters learn from."""
+        """Language -> the training data of its adapters."""
         return {code: self.made_by.data(code).format(lang=code) for code in self.made_by.languages()}
 
     def inputs(self) -> dict[str, Files]:
-        """The encoders, and what adapters of each language learn from."""
+        """The encoders, and the training data of each language."""
         return {"encoders": self.encoders, "each": self.each}
 
     def settings(self) -> dict[str, Any]:
-        """How they learn; what a pivot that is fixed keeps are its encoder's vectors."""
+        """Training settings; a frozen pivot encoder's vectors are cached."""
         learns = self.made_by.learns
         about = {"languages": self.made_by.languages(), "seed": self.seed}
         return {

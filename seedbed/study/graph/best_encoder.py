@@ -116,7 +116,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
             facts = {"backbone": backbone, "paper_backbone": offered[backbone].paper, "tests": {self.lang: task}}
             untrained = (name for name in names if not study.recipes[name].made)
             block = Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, ""))
-            found.append(quoted.beside(study, block))
+            found.append(quoted.with_quotes(study, block))
         return found
 
     # ---- Its job.
@@ -200,7 +200,7 @@ class Answer(Part):
         return {self.study.names[code]: files for code, files in self.listed.items()}
 
     def untested(self) -> list[str]:
-        """The encoders of languages without a test set, for which no table asks."""
+        """The encoders of languages without a test set, which are in no table."""
         return [file for code in self.study.tests_by_language for file in self._untested(code)]
 
     def _untested(self, code: str) -> list[str]:

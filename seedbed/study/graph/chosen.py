@@ -98,7 +98,7 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
 
     @property
     def actor(self) -> str:
-        """The encoder whose policy, or features, choose; empty: nothing of the kind is asked."""
+        """The encoder whose policy, or features, choose; empty: the choice needs none."""
         spec, name = self.reader.spec, self.reader.made_by.chooser
         if (
             not name
@@ -110,7 +110,9 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
 
     @property
     def critic(self) -> str:
-        """The encoder that says how like its text each candidate is; empty: nobody is asked, or the features say it."""
+        """The encoder that measures the similarity of text and candidate; empty: the choice needs none, or features
+        give it.
+        """
         return self.reader.similarity if self.reader.spec.english.choose in ("actor", "critic") else ""
 
     def inputs(self) -> dict[str, Files]:
@@ -137,7 +139,7 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
         }
 
     def load(self, sizes: Sizes) -> Load:
-        """Features, or a critic's vectors; other choices take no model."""
+        """The encoder that computes features or a critic's vectors; other choices need no model."""
         if not (self.actor or self.critic):
             return Load()
         return Load(1, sizes.mining(self.backbone), sizes.encoder(self.backbone))

@@ -1,7 +1,7 @@
-"""Classifiers: an encoder, or a language model, which has its files in the generators room; and encoders with a head.
+"""Classifiers: an encoder or a language model, whose files are in the generators room; and encoders with a head.
 
-What a job of fine-tuning leaves is what its model answers to all test sets that share its training set. Its weights, a
-gigabyte for each of a study's hundreds of training sets, nobody would use again.
+A job of fine-tuning saves what its model predicts for all test sets that share its training set. It does not save the
+weights: they would take a gigabyte for each of a study's hundreds of training sets, and nothing would use them.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 
 TRANSLATED = REASONING[1]
-"""The variant of a language model that is asked in English."""
+"""The variant of a language model that is prompted with English translations."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class StudyClassifier(Part):
 
     @property
     def learner(self) -> Classifier | Generator:
-        """Whose settings train its adapters: its own, or those of its generator."""
+        """The name of the settings by which its adapters are trained: the classifier's, or its generator's."""
         return self.study.learners[self.name]
 
     @property
@@ -145,14 +145,16 @@ class StudyClassifier(Part):
         return examples.retriever.backbone if examples else ""
 
     def helpers(self) -> list[str]:
-        """The backbones of encoders that its variants need beside its model, one at a time."""
+        """The backbones of encoders that its variants need in addition to its model, one at a time."""
         variants = self.spec.prompted.every_variant() if self.spec.prompted else ()
         found = [self.retriever_backbone(one) for one in variants]
         found += [of.backbone for one in variants if (of := self.prefixing(one))]
         return [*dict.fromkeys(filter(None, found))]
 
     def helper(self, variant: str, lang: str) -> tuple[str, str]:
-        """The part that a variant needs an encoder for beside its model, and that encoder; empty: it needs none."""
+        """The setting for which a variant needs an encoder in addition to its model, and that encoder; empty: it needs
+        none.
+        """
         if shots := self.examples(variant):
             of = shots.retriever
             return "retriever", Encoder.offered(self.study, of.backbone, of.recipe, lang).path
@@ -210,11 +212,11 @@ class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASS
 
     @property
     def kind(self) -> str:
-        """What it learns from."""
+        """The kind of its training data."""
         return "pairs" if self.part == "task" else self.owner.learner.language_data
 
     def inputs(self) -> dict[str, Files]:
-        """The model, and what the adapter learns from."""
+        """The model, and the adapter's training data."""
         corpus = "nli_pairs" if self.kind == "pairs" else self.kind
         return {"base": self.owner.weights, "examples": self.at(paths.CORPUS, corpus=corpus)}
 
@@ -258,7 +260,7 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
 
     @property
     def prefix(self) -> str:
-        """What stands before every text that it reads."""
+        """The prefix of every text that it encodes."""
         spec = self.owner.spec
         backbone = StudyBackbone.get(self.study, spec.backbone)
         if not spec.recipe:
@@ -267,7 +269,7 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
 
     @property
     def tests(self) -> dict[str, str]:
-        """LANGUAGE/NAME -> test set that it labels: of all languages that learn from this training set."""
+        """LANGUAGE/NAME -> test set that it labels: those of all languages that use this training set."""
         study = self.study
         codes = [
             code
@@ -280,11 +282,11 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
         return {f"{code}/{self.task}": self.at(paths.CORPUS, lang=code, corpus=self.task) for code in codes}
 
     def inputs(self) -> dict[str, Files]:
-        """The model, what it learns, and the texts that it labels."""
+        """The model, its training set, and the texts that it labels."""
         return {"base": self.base, "train": self.at(paths.TRAINING_SET), "tests": self.tests}
 
     def settings(self) -> dict[str, Any]:
-        """How it is fine-tuned, and what score files say of it; a baseline has no language of its own."""
+        """How it is fine-tuned, and facts for score files; a baseline has no adapter of a language."""
         spec = self.owner.spec
         about = {"name": self.classifier, "variant": "fine-tuned"}
         return {
@@ -331,17 +333,17 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
     def tests(self) -> dict[str, str]:
         """LANGUAGE/NAME -> test set that it answers: all of the languages to which the recipe offers this encoder."""
         study, recipe = self.study, StudyRecipe.get(self.study, self.recipe)
-        learnt = learnt_as(study, self.task)
+        learnt = trained_as(study, self.task)
         return {
             f"{code}/{study.test_set(task)}": Corpus.of_test(study, task, code)
             for code in sorted(recipe.spec.only.languages or study.languages)
             if recipe.folder(code) == self.lang
             for task in study.tests_by_language[code]
-            if learnt_as(study, task) == learnt and study.train_of(task, code) == self.train_lang
+            if trained_as(study, task) == learnt and study.train_of(task, code) == self.train_lang
         }
 
     def inputs(self) -> dict[str, Files]:
-        """The encoder of the seed, or the one that a recipe has whatever the seed; what it learns and answers."""
+        """The encoder of this seed, or of a recipe without seeds; the training set and the test sets."""
         base = Encoder.offered(self.study, self.backbone, self.recipe, self.lang, self.seed)
         train = f"{self.study.test_set(self.task)}{TRAINING}"
         return {
@@ -371,8 +373,13 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         return Load(1, sizes.tuning(self.backbone, self.recipe, self.learning), sizes.encoder(self.backbone))
 
 
-def learnt_as(study: Study, task: str) -> str:
-    """The task by whose name a training goes: the first that learns the same training sets by the same settings."""
+def trained_as(study: Study, task: str) -> str:
+    """The task that names a training: the first with the same training sets and the same settings.
+
+    Args:
+        study: the study.
+        task: a task that is fine-tuned.
+    """
     return study.once(
         ("learnt as", task),
         lambda: next(name for name in sorted(study.tasks) if _learnt(study, name) == _learnt(study, task)),

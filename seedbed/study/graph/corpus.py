@@ -1,4 +1,4 @@
-"""Sentences: where each corpus comes from, what is drawn from it, and which test sets both must not repeat."""
+"""Sentences: the source of each corpus, samples of it, and the test sets whose texts neither may contain."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -91,8 +91,10 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return self.corpus in self.study.tasks[self.study.test_set(task)].apart_from
 
     def held_out(self) -> list[str]:
-        """The test sets of its language, and of the pairs that this is in: what is drawn from it, or written for what
-        is drawn, must not repeat them."""
+        """The test sets of its language, and of pairs with this language: samples of the corpus, and triplets generated
+        for
+        samples, must not contain their texts.
+        """
         study, lang = self.study, self.lang
         if lang not in study.languages:
             return []
@@ -100,14 +102,15 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return sorted(own | {Corpus.of_test(study, task, order) for task, order in pairs.own_sets_of(study, lang)})
 
     def kept_apart(self) -> list[str]:
-        """What none of its rows may repeat: of pairs, of queries and of candidates that encoders learn from, every test
-        set of the study, whatever its language or languages, and the English of its texts that people give, or that an
-        encoder may read which has learnt.
+        """Test sets whose texts none of its rows may contain. For pairs, queries and candidates that encoders train on
+        these are
+        all test sets of the study, in any language, and English versions of their texts that translators give or that a
+        trained encoder may read.
 
-        Other training data are drawn from a corpus, or audited, and lose such rows there.
+        Other training data are sampled from a corpus, or audited, and lose such rows there.
         """
         study = self.study
-        if not leakage.learnt_whole(study, self.corpus):
+        if not leakage.trained_on_whole(study, self.corpus):
             return []
         every = {(task, code) for code in study.languages for task in study.held_out(code)} | {*study.own_sets}
         sets = [(task, code) for task, code in every if not self.precedes(task)]
@@ -122,7 +125,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return sorted(tests | english)
 
     def _whose_english(self) -> list[str]:
-        """The translators whose English people give, or recipes read that learn, or start from one that does."""
+        """Translators whose English is given, or is input of recipes that train or start from a trained one."""
         study = self.study
         learnt = [spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).learnt]
         read = {one for spec in learnt for one in spec.english.translators}
@@ -151,7 +154,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
 
 
 def lacking(study: Study, task: str) -> str:
-    """What to do about a folder that nobody has and a task's sets are in; empty: it is there, or there is no task."""
+    """A message about a folder of a task's sets that nobody has; empty: it exists, or there is no task."""
     spec = study.tasks.get(task)
     source = spec and study.tasks[study.test_set(task)].source
     return folders.lacking(source.dump(), study.paths) if source else ""
@@ -175,25 +178,27 @@ class Sample(Product, rule="sample_text", place=paths.SAMPLE):
 
 @dataclass(frozen=True)
 class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
-    """Sentences of a language that encoders learn from, and that triplets are written for: those of `text`, or of one
-    of `corpora.others`."""
+    """Sampled sentences of a language, for training encoders and as anchors of triplets: from the corpus `text`, or
+    from one
+    of `corpora.others`.
+    """
 
     lang: str
     anchors: str
 
     @property
     def other_text(self) -> str:
-        """The one of `corpora.others` that they are drawn from; empty: they are drawn from `text`."""
+        """That of `corpora.others` that they are sampled from; empty: they are sampled from `text`."""
         return self.anchors.rpartition("+")[0]
 
     @property
     def drawn_from(self) -> Corpus:
-        """The corpus that they are drawn from."""
+        """The corpus that they are sampled from."""
         return Corpus.get(self.study, self.lang, self.other_text or "text")
 
     @property
     def drawing(self) -> Drawing:
-        """How they are drawn: of one of `corpora.others` as many as the greediest recipe trains on."""
+        """How they are sampled: of one of `corpora.others`, as many as the recipe with the most rows trains on."""
         study, text = self.study, self.other_text
         if not text:
             return study.anchors
@@ -203,22 +208,24 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
 
     @property
     def pivot(self) -> str:
-        """Sentences of the pivot language, to tell a language from; none for itself, and none without the check."""
+        """Sentences of the pivot language for language identification; none for the pivot itself, and none without the
+        check.
+        """
         known = self.lang == self.study.pivot or not self.study.anchors.language_id
         return "" if known else self.at(paths.SAMPLE, lang=self.study.pivot)
 
     def inputs(self) -> dict[str, Files]:
-        """The corpus, what tells its language, and what is tested in it."""
+        """The corpus, samples for language identification, and the language's test sets."""
         return {"corpus": self.drawn_from.path, "pivot": self.pivot, "tests": self.drawn_from.held_out()}
 
     def settings(self) -> dict[str, Any]:
-        """How they are drawn, and in which script they are."""
+        """How they are sampled, and their script."""
         return {"anchors": self.drawing, "script": self.study.facts(self.lang)["script"]}
 
 
 @dataclass(frozen=True)
 class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
-    """Sentences of a language with their translations into the pivot language, for recipes that learn from few."""
+    """Sampled sentences of a language with translations into the pivot language, for recipes that train on few."""
 
     lang: str
 
@@ -229,7 +236,7 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
 
     @property
     def known(self) -> list[str]:
-        """Sentences of both languages, to tell the sides of a pair apart; none without the check."""
+        """Sentences of both languages for language identification; none without the check."""
         return Sample.of_each(self.study, self.sides) if self.study.seed_pairs.language_id else []
 
     @property
@@ -242,7 +249,7 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
         return sorted({file for code in met for file in Corpus.get(study, code, "parallel").held_out()})
 
     def inputs(self) -> dict[str, Files]:
-        """The parallel text, what tells its sides, and what is tested."""
+        """The parallel text, samples for language identification, and the test sets."""
         return {
             "corpus": self.at(paths.CORPUS, corpus="parallel"),
             "record": self.at(paths.RECORD, corpus="parallel"),
@@ -251,6 +258,6 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
         }
 
     def settings(self) -> dict[str, Any]:
-        """How they are drawn, and in which scripts they are."""
+        """How they are sampled, and the scripts of both languages."""
         scripts = [self.study.facts(code)["script"] for code in self.sides]
         return {"seed_pairs": self.study.seed_pairs, "scripts": scripts}

@@ -1,4 +1,4 @@
-"""Encoders: what one starts from, learns from and refers to, and what its card says of its making."""
+"""Encoders: the initial checkpoint, training data and reference encoders of each, and the facts of its card."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -76,7 +76,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def languages(self) -> list[str]:
-        """The languages from whose data it learns."""
+        """The languages on whose data it is trained."""
         return self.made_by.languages(self.lang)
 
     @cached_property
@@ -115,22 +115,22 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.based_on.weights(self.lang)
 
     def data(self, code: str) -> str:
-        """What it learns from in a language."""
+        """Its training data in a language."""
         return self.made_by.data(code).format(lang=code, backbone=self.backbone)
 
     @property
     def reads_rows(self) -> bool:
-        """Whether it learns from rows of its own, not from candidates of translations."""
+        """Whether it is trained on rows of a training set, not on candidate translations."""
         return self.trains and not self.spec.data.candidates
 
     @property
     def texts(self) -> str:
-        """What it learns from, if it is of one language; empty: it learns nothing, or from several."""
+        """The training data of an encoder of one language; empty: it is not trained, or on several languages."""
         return self.data(self.lang) if self.reads_rows and not self.spec.of_several else ""
 
     @property
     def each(self) -> dict[str, str]:
-        """Language -> what an encoder of all of a recipe's languages learns from; nothing for any other."""
+        """Language -> training data of an encoder of all of a recipe's languages; empty for any other encoder."""
         return {code: self.data(code) for code in self.languages} if self.reads_rows and self.spec.of_several else {}
 
     @property
@@ -141,7 +141,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def pivot_rows(self) -> str:
-        """The pivot's rows, which an encoder that is aligned with it learns beside its own; pairs have both sides."""
+        """The pivot's rows for an encoder that is aligned with it, in addition to its own; pairs have both columns."""
         if not (self.trains and self.made_by.pivots) or self.pivot_language == self.lang:
             return ""
         return self.at(paths.CORPUS, lang=self.pivot_language, corpus=self.spec.data.origin)
@@ -170,14 +170,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def mining(self) -> str:
-        """The way by which what it learns from was mined, by its name; empty: it was not mined."""
+        """The name of the mining method of its training data; empty: they were not mined."""
         return self.spec.data.neighbours if self.trains else ""
 
     # ---- Translations that it learns from or reads.
 
     @property
     def reads_english(self) -> bool:
-        """Whether it reads translations, or learns to choose them."""
+        """Whether its input includes translations, or it is trained to choose them."""
         return self.spec.paired and not self.published
 
     @property
@@ -189,13 +189,15 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def similarity(self) -> str:
-        """The encoder by which candidates are like their text; empty: none, or the recipe's own features."""
+        """The encoder that measures the similarity of text and candidates; empty: none, or the recipe's features do."""
         name = self.spec.english.similarity if self.reads_english else ""
         return Encoder.offered(self.study, name, untrained(self.study), ANY).path if name not in ("", "none") else ""
 
     @cached_property
     def candidates(self) -> list[dict[str, str]]:
-        """Of each set of texts that a policy learns from, language by language: translator -> what it wrote."""
+        """The candidates that a policy is trained on, for each set of texts by language: translator -> its
+        translations.
+        """
         if not (self.trains and self.spec.data.candidates):
             return []
         names = self.spec.english.translators
@@ -219,7 +221,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def prefix(self) -> str:
-        """What stands before every text that it reads; of what others are aligned with, its own."""
+        """The prefix of every text that it encodes; of what others are aligned with, that encoder's prefix."""
         backbone, recipe = self._prefixed_as()
         return StudyRecipe.get(self.study, recipe).prefix(backbone)
 
@@ -245,11 +247,13 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.start if self.is_pivot else (self.backbone, self.recipe)
 
     def spoken(self) -> dict[str, Any]:
-        """What its program is told of its modules and its prefix; of one by language that, and the language of columns
-        in another.
+        """Arguments about its modules and its prefix; of an encoder of one language also that language, and the
+        language of
+        columns in another one.
 
-        What the prefix is in a language the registry says, so that a language more changes no encoder of another; where
-        the study says otherwise, that is told too.
+        The program looks a language's prefix up in the registry, so that a further language changes no other encoder;
+        where
+        the study sets another prefix, that is an argument too.
         """
         prefix, study = self.prefix, self.study
         told = {"training": self.made_by.training, "prefix": prefix}
@@ -375,7 +379,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.based_on.source(self.lang), [records.data(pair.english, english) | {"role": licences.BACKBONE}]
 
     def _learnt(self) -> list[dict[str, Any]]:
-        """Records of the corpora that it learns from."""
+        """Records of the corpora that it is trained on."""
         data, study = self.spec.data, self.study
         role = self.spec.drawn or DRAWN.get(data.origin, data.origin)
         codes = [study.pivot] if data.translated else self.languages
@@ -383,7 +387,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return [records.data(name, study.corpus(name, code)) for code in codes for name in roles]
 
     def _translators(self) -> list[dict[str, Any]]:
-        """Who put what it learnt from into the pivot language, and who judged that; none: it was not translated."""
+        """Translators of its training data into the pivot language, and judges; none: they were not translated."""
         study, codes = self.study, [code for code in self.languages if code != self.study.pivot]
         if not codes:
             return []

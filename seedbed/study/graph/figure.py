@@ -1,4 +1,4 @@
-"""Figures: drawn from a table, or from texts that encoders map."""
+"""Figures: plotted from a table, or from vectors of texts."""
 
 import os
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
 
     @property
     def encoder(self) -> Encoder:
-        """The encoder whose map is drawn."""
+        """The encoder whose vectors are plotted."""
         system = self.mapped.systems[self.recipe]
         return Encoder.get(self.study, self.backbone, system.recipe, system.language, system.seeds[0])
 
@@ -97,7 +97,7 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
         return {"encoder": self.encoder.path, "texts": self.texts, "english": self.english}
 
     def settings(self) -> dict[str, Any]:
-        """How the map is drawn."""
+        """How the map is computed."""
         spec = self.mapped.map
         return {
             "map": spec,

@@ -40,8 +40,7 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
         return [StudyClassifier.get(self.study, name) for name in self.spec.classifiers]
 
     def inputs(self) -> dict[str, Files]:
-        """The texts that are labelled and learnt; the encoder of the nearest ones, the backbone that is fine-tuned, and
-        the language models."""
+        """Test and training texts; the encoder for retrieval, the fine-tuned backbone, and language models."""
         spec, study = self.spec, self.study
         nearest = Encoder.offered(study, spec.encoder.backbone, spec.encoder.recipe, spec.language)
         return {
@@ -53,7 +52,7 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
         }
 
     def settings(self) -> dict[str, Any]:
-        """What is counted and timed, and how each learns."""
+        """What is counted and timed, and the settings of each method."""
         spec = self.spec
         return {
             "compute": spec,

@@ -18,7 +18,7 @@ from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_lab
 from seedbed.tables.specs import OVERLAP, TableSpec
 
 TRIPLETS = "training triplets"
-"""What stands for the task of columns of overlap; with its blank it is no task's name."""
+"""Name that stands for the task in columns of lexical overlap; it has a blank, so no task has this name."""
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class Offer(Part):
             raise
         blocks += of_labellers(spec, self.labellers, self.classifiers, *others)
         blocks = compared(spec, blocks, study.statistics.baseline_backbone)
-        return [quoted.beside(study, block) for block in blocks]
+        return [quoted.with_quotes(study, block) for block in blocks]
 
     def mapped(self, spec: FigureSpec) -> Mapped:
         """What a map shows; raises as `seedbed.tables.figures.maps.plan_map`."""

@@ -18,7 +18,7 @@ from seedbed.study.part import Part
 
 @dataclass(frozen=True)
 class CostForecast(Product, rule="forecast", place=paths.FORECAST):
-    """What the study will cost, told before it runs. Only the run knows how it was asked for."""
+    """The forecast of the study's cost, before it runs. How it was requested is known only to the run."""
 
     def settings(self) -> dict[str, Any]:
         """Of what a forecast is made, and what jobs took until now."""

@@ -1,7 +1,8 @@
-"""A product: what one job of a study makes.
+"""A product: the files that one job of a study makes.
 
-A rule, its program and its product belong together: the product says what the job reads, what its program is told,
-which code makes it, and what its models take. Nothing here knows Snakemake: a test asks a product directly.
+A rule, its program and its product belong together: the product says which files the job reads, which arguments its
+program gets, which code it runs, and how much memory its models need. This package does not depend on Snakemake, so
+that a test can use a product directly.
 """
 
 from collections.abc import Mapping
@@ -39,7 +40,7 @@ class Product(Part):
     rule: ClassVar[str] = ""
     """The rule that makes it, and the program."""
     place: ClassVar[str] = ""
-    """Where it lies: a path with wildcards, of several files the first."""
+    """Path of the product, with wildcards; of several files, the first."""
     lists: ClassVar[bool] = False
     """Whether it is a list of files with their digests, as a manifest is one of its folder's."""
 
@@ -69,12 +70,12 @@ class Product(Part):
 
     @property
     def path(self) -> str:
-        """Where it lies."""
+        """Path of the product."""
         return self.at(self.place)
 
     @property
     def writer(self) -> str:
-        """The generator that its job writes with; empty: none does."""
+        """The generator that its job runs; empty: none."""
         return ""
 
     @property
@@ -84,7 +85,7 @@ class Product(Part):
 
     @property
     def resumable(self) -> dict[str, Any]:
-        """What the program of a training is told, which goes on after a kill."""
+        """Arguments of a training program that can resume after it was killed."""
         return {"state": self.study.state, "checkpoint_minutes": self.study.checkpoint_minutes}
 
     def inputs(self) -> dict[str, Files]:
@@ -100,7 +101,7 @@ class Product(Part):
         return Code()
 
     def local_files(self) -> list[Path] | None:
-        """A person's own files that its job reads where they lie; None: its rule reads none of any job."""
+        """Files of a person that its job reads directly; None: no job of its rule reads any."""
         return None
 
     def load(self, sizes: Sizes) -> Load:

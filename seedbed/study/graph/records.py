@@ -9,7 +9,7 @@ from seedbed.study.model import Study
 
 
 def data(name: str, source: Source | None, served: origins.Origin = ()) -> dict[str, Any]:
-    """Of a source; a server's model has a licence of its own, which nobody states here."""
+    """The record of a source of data; the licence of a model on a server is not stated."""
     return {"name": name, "origin": origin(source) if source else [*served], "licence": source.terms if source else ""}
 
 

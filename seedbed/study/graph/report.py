@@ -55,7 +55,7 @@ class Report(Product, rule="report", place=paths.REPORT):
 
     @property
     def neighbours(self) -> list[str]:
-        """The mined neighbours that its encoders learnt from, and what mining says of them."""
+        """The mined neighbours that its encoders are trained on, and the audits of mining."""
         mined = [one for one in self.encoders if one.mining]
         audits = {one.at(paths.NEIGHBOURS_AUDIT, mining=one.mining) for one in mined}
         return sorted(audits | {one.texts for one in mined})

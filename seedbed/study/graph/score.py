@@ -1,9 +1,9 @@
-"""Scores, and what they are of.
+"""Scores: encoders and classifiers on the tasks of a language.
 
-One job scores a recipe's encoders, or a classifier, of all seeds on all tasks of a language, since most of a small job
-is its start. A task on request has a job of its own. All variants of a language model in a share of the languages are
-one job, since to load its weights takes longer than to ask it. Shares hang on the codes of languages alone: one
-language more changes one share, which may become two.
+One job scores a recipe's encoders, or a classifier, of all seeds on all tasks of a language, since most of the time of
+a small job is its start. An optional task has a separate job. All variants of a language model on a shard of the
+languages are one job, since loading its weights takes longer than prompting it. Shards depend on the language codes
+alone: a further language changes one shard, which may be split into two.
 """
 
 import hashlib
@@ -20,13 +20,13 @@ from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.names import TOGETHER, TRAINING, languages_of
 from seedbed.study import paths
-from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, learnt_as, seeds_of
+from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, seeds_of, trained_as
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.translation import translations_of
 from seedbed.study.model import Study
-from seedbed.study.paths import told
+from seedbed.study.paths import argument_of
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of
 from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.plan import Cell
@@ -143,7 +143,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     def _tuned(self) -> list[str]:
         """The fine-tuned encoders of each seed."""
-        learnt = {"task": learnt_as(self.study, self.tasks)}
+        learnt = {"task": trained_as(self.study, self.tasks)}
         learnt["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
         heads = StudyRecipe.get(self.study, self.recipe).heads
         return [self.at(paths.TUNED, **learnt, seed=seed) for seed in heads]
@@ -168,7 +168,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
     @property
     def folders(self) -> list[str]:
         """The folder of each system's scores."""
-        seeds = {told(file).rpartition("/")[2]: None for file in self.systems}
+        seeds = {argument_of(file).rpartition("/")[2]: None for file in self.systems}
         return [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds]
 
     @property
@@ -207,7 +207,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         return [task for task in tasks if scored_with(self.study, task, self.backbone, self.recipe) == self.tasks]
 
     def own_orders(self, task: str) -> list[str]:
-        """The orders of a pair that have test sets of their own; empty: those of its languages are joined."""
+        """The orders of a pair that have separate test sets; empty: the sets of its two languages are joined."""
         known = self.study.tests_by_pair.get(self.test_lang, {})
         return known.get(task, []) if self.study.tasks[task].orders() else []
 
@@ -219,10 +219,10 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def every_set(self) -> list[tuple[str, str]]:
-        """As `sets`, of all languages, by these and then by their tasks.
+        """As `sets`, for all languages, by language and then by task.
 
         Raises:
-            UserError: no task is scored so, which somebody asked for by its file.
+            UserError: a score file was requested of a task that is not scored so.
         """
         found = [one for scores in self.by_language for one in scores.sets]
         if not found:
@@ -234,7 +234,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def orders(self) -> dict[str, list[str]]:
-        """Task -> the orders of a pair that have test sets of their own."""
+        """Task -> the orders of a pair that have separate test sets."""
         every = {task: self.own_orders(task) for task in self.scored} if self.seconds else {}
         return {task: own for task, own in every.items() if own}
 
@@ -252,10 +252,11 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @cached_property
     def english(self) -> dict[str, list[str]]:
-        """PLACE/LANGUAGE -> files of the English of all texts; empty: nothing reads any.
+        """PLACE/LANGUAGE -> files with the English of all texts; empty: nothing takes English as input.
 
-        For an encoder of two texts, or a variant of a language model that is asked in English, by its place among the
-        systems.
+        They are for an encoder of two texts, or a variant of a language model that is prompted in English; PLACE is its
+        place
+        among the systems.
         """
         if self.of_encoders:
             seeds = StudyRecipe.get(self.study, self.recipe).seeds if self.recipe in self.study.recipes else []
@@ -325,7 +326,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         return Code(data=prompts, modules=(*named, module_of(self.kind), *back_end))
 
     def load(self, sizes: Sizes) -> Load:
-        """Reading the texts of the tasks; answers that are there take no model."""
+        """Encoding the texts of the tasks; predictions that exist already need no model."""
         if self.tuned:
             return Load()
         if self.of_encoders:
@@ -374,10 +375,10 @@ def tunes(study: Study, tasks: str) -> bool:
 
 
 def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
-    """The job in which a backbone or classifier is scored on a task: of the task alone, or of all TOGETHER.
+    """The job in which a backbone or classifier is scored on a task: one for the task alone, or one for all TOGETHER.
 
-    No farther shots are drawn, and nothing is fine-tuned, for a task that no table or figure shows. Where a prefix is
-    chosen, one task more, or another, must not choose again and train again.
+    A task that no table or figure shows has a separate job, so that it requires no further in-context examples and no
+    fine-tuning. Where a prefix is chosen, adding a task must not repeat the choice and the training.
     """
     spec = study.classifiers.get(system)
     shown = spec and spec.in_context and spec.in_context.every_variant()[recipe]
@@ -390,9 +391,9 @@ def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
 
 
 def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
-    """Share -> its languages, of what a language model is asked; none: this is another system.
+    """Shard -> its languages, for a system that prompts a language model; empty for any other system.
 
-    A language on request has a share of its own, which goes by its code.
+    An optional language has a separate shard, named by its code.
     """
     if not (spec := study.classifiers.get(system)) or not spec.prompted:
         return {}

@@ -1,6 +1,6 @@
-"""Translations into the pivot language: which texts are translated, by whom, and who judges them.
+"""Translations into the pivot language: which texts are translated, by which translators, and by whom they are judged.
 
-A set of texts has the name of what holds them: a task, of its test set; `TASK_train`, of its training set; or a corpus.
+A set of texts has the name of its origin: a task, for its test set; `TASK_train`, for its training set; or a corpus.
 """
 
 from collections.abc import Iterable
@@ -128,17 +128,17 @@ class OfTexts(Product):
 
     @property
     def writes(self) -> bool:
-        """Whether a model writes or scores: not where all is in the pivot language, or given."""
+        """Whether a model generates or scores: not if all texts are in the pivot language, or given."""
         return bool(self.writer and self.texts.translated)
 
     @property
     def model(self) -> StudyGenerator:
-        """The generator that is asked, where one is."""
+        """The generator that is prompted, if one is."""
         return StudyGenerator.get(self.study, self.writer)
 
     @property
     def asked(self) -> Generator | None:
-        """Its settings, by which it writes greedily; None where nothing is asked."""
+        """Settings of the generator, with greedy decoding; None where no generator is prompted."""
         return greedy(self.model.written_with("lora", "xllora", "shots")) if self.writes else None
 
     @property
@@ -148,11 +148,11 @@ class OfTexts(Product):
         return {code: {"name": self.study.facts(code)["name"]} for code in codes}
 
     def inputs(self) -> dict[str, Files]:
-        """The texts, and the weights of the model that is asked; a server's are not here."""
+        """The texts, and the weights of the generator; a server's weights are not among them."""
         return {"texts": self.texts.path, "base": self.model.weights if self.writes else ""}
 
     def settings(self) -> dict[str, Any]:
-        """Which columns are read, and who is asked."""
+        """The columns that are translated, and the generator."""
         return {
             "columns": self.texts.columns,
             "languages": self.languages,
@@ -162,12 +162,12 @@ class OfTexts(Product):
         }
 
     def code(self) -> Code:
-        """The words in which is asked, and what runs the model."""
+        """The wording of the prompts, and the back end."""
         prompts = resource("prompts/translation.yaml")
         return Code(data=(prompts,), modules=self.model.back_end if self.writer else ())
 
     def load(self, sizes: Sizes) -> Load:
-        """What is given, or in the pivot language, takes no model."""
+        """The generator; texts that are given or in the pivot language need no model."""
         return sizes.written(self.writer) if self.writes else Load()
 
 
@@ -218,7 +218,7 @@ class Translations(OfTexts, rule="translate", place=paths.TRANSLATIONS):
         return super().inputs() | {"adapters": self.adapters, "given": self.given}
 
     def settings(self) -> dict[str, Any]:
-        """Who translates which columns, and how it is asked."""
+        """The translator, the columns, and how it is prompted."""
         return super().settings() | {"name": self.translator, "reads": self.by.spec.reads}
 
 
@@ -255,6 +255,6 @@ class Judgements(OfTexts, rule="judge", place=paths.JUDGEMENTS):
         return super().settings() | {"name": self.judge, "answer": self.spec.answer}
 
     def code(self) -> Code:
-        """The words in which translators and judges are asked, and what runs the model."""
+        """The wording of the prompts of translators and judges, and the back end."""
         code = super().code()
         return code._replace(data=(*code.data, resource("prompts/judging.yaml")))

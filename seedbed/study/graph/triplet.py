@@ -1,4 +1,4 @@
-"""Synthetic triplets: what a generator writes in each shard, how shards are joined, and what audits them."""
+"""Synthetic triplets: generation in shards, joining the shards, and the audit."""
 
 import math
 from dataclasses import dataclass
@@ -27,12 +27,12 @@ class Written(OfGenerator):
 
     @property
     def writing(self) -> Writing:
-        """How the method writes."""
+        """The method's settings."""
         return WRITING[self.method]
 
     @cached_property
     def recipes(self) -> list[Recipe]:
-        """The recipes that learn from them, in whatever language."""
+        """The recipes that are trained on them, in any language."""
         asking = [StudyRecipe.get(self.study, name) for name in self.study.recipes]
         asking = [recipe for recipe in asking if recipe.spec.written == self.method]
         return [recipe.spec for recipe in asking if recipe.writer == self.generator]
@@ -41,7 +41,7 @@ class Written(OfGenerator):
 
     @property
     def translated(self) -> str:
-        """The corpus of the pivot language that is translated; empty: triplets are written of anchors."""
+        """The corpus of the pivot language that is translated; empty: triplets are generated for anchors."""
         return next((recipe.data.translated for recipe in self.recipes if recipe.data.translated), "")
 
     @property
@@ -52,12 +52,14 @@ class Written(OfGenerator):
 
     @property
     def anchors(self) -> str:
-        """What they are written for: the anchors of the language, or the pivot's rows that are translated into it."""
+        """The texts for which triplets are generated: anchors of the language, or rows of the pivot that are
+        translated.
+        """
         return self.source or self.at(paths.ANCHORS, anchors=ANCHORS)
 
     @property
     def rows(self) -> int:
-        """How many are written for: as many as the greediest recipe trains on; 0: all."""
+        """The number of anchors: as many as the recipe with the most rows trains on; 0: all."""
         count, given = self.study.anchors.count, [recipe.data.rows for recipe in self.recipes]
         if self.method == TRANSLATION:
             return max(given, default=0) if all(given) else 0
@@ -66,11 +68,11 @@ class Written(OfGenerator):
 
     @property
     def shards(self) -> int:
-        """Enough shards for as many anchors as recipes learn from; a language with fewer has smaller ones."""
+        """Number of shards, enough for as many anchors as recipes train on; a language with fewer has smaller ones."""
         return math.ceil((self.rows or self._expected()) / self.based_on.spec.shard_rows)
 
     def _expected(self) -> int:
-        """Rows of a translated corpus, as many as its source says: where there are more, shards are larger."""
+        """The expected number of rows of a translated corpus, from its source; if it has more, shards are larger."""
         return self.study.corpus(self.translated, self.study.pivot).rows or self.study.anchors.count
 
     # ---- The language that is written.
@@ -99,7 +101,9 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
 
     @property
     def adapters(self) -> dict[str, str]:
-        """Polarity -> the adapter that writes it; prompting has none, and a scale of 0 leaves the task's own."""
+        """Polarity -> the adapter that generates it; prompting has none, and with a scale of 0 it is the task adapter
+        alone.
+        """
         name, method, lang = self.generator, self.method, self.lang
         if all(published.adapter(self.study, name, method, polarity, lang) for polarity in POLARITIES):
             models = {polarity: "+".join([name, method, polarity, lang]) for polarity in POLARITIES}
@@ -113,21 +117,21 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
 
     @property
     def codes(self) -> list[str]:
-        """The codes of the languages that a translator reads and writes; empty: nothing is translated."""
+        """The codes of a translator's source and target language; empty: nothing is translated."""
         languages = (self.study.pivot, self.lang) if self.method == TRANSLATION else ()
         return [self.study.facts(code)["flores"] for code in languages]
 
     @property
     def prompts(self) -> Path | str:
-        """The words by which the method asks; empty: it has none."""
+        """The prompts of the method; empty: it has none."""
         return "" if self.writing.prompt == "none" else resource(f"prompts/{self.writing.prompt}.yaml")
 
     def inputs(self) -> dict[str, Files]:
-        """The weights, what is written for, and the adapters."""
+        """The weights, the anchors, and the adapters."""
         return {"base": self.based_on.weights, "anchors": self.anchors, "adapters": self.adapters}
 
     def settings(self) -> dict[str, Any]:
-        """How it is written."""
+        """How the shard is generated."""
         return {
             "name": self.generator,
             "generator": self.based_on.written_with("lora", "xllora"),
@@ -149,10 +153,10 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
 
 @dataclass(frozen=True)
 class RawTriplets(Written, rule="join_triplets", place=paths.RAW_TRIPLETS):
-    """The triplets of all anchors, as they were written."""
+    """The triplets of all anchors, before the audit."""
 
     def inputs(self) -> dict[str, Files]:
-        """All shards, and what they were written for."""
+        """All shards, and the anchors."""
         shards = [self.at(paths.SHARD, shard=shard) for shard in range(self.shards)]
         return {"shards": shards, "anchors": self.anchors}
 
@@ -163,7 +167,7 @@ class RawTriplets(Written, rule="join_triplets", place=paths.RAW_TRIPLETS):
 
 @dataclass(frozen=True)
 class Triplets(Written, rule="audit_triplets", place=paths.TRIPLETS):
-    """The triplets that encoders learn from: those that an audit leaves."""
+    """The triplets that encoders are trained on: those that pass the audit."""
 
     @property
     def raw(self) -> str:
@@ -173,18 +177,20 @@ class Triplets(Written, rule="audit_triplets", place=paths.TRIPLETS):
         return self.at(paths.RAW_TRIPLETS)
 
     def known(self, lang: str) -> str:
-        """What tells a language: its words stand in the whole corpus, and the language shows in a sample."""
+        """Data for language identification: a sample of the language, and the words of the whole corpus."""
         reads_words = self.study.audit.reads_words
         return self.at(paths.CORPUS, lang=lang, corpus="text") if reads_words else self.at(paths.SAMPLE, lang=lang)
 
     @property
     def pivot(self) -> str:
-        """Text of the pivot language, to tell a language from; none for itself, and none without the check."""
+        """Text of the pivot language for language identification; none for the pivot itself, and none without the
+        check.
+        """
         asks = self.lang != self.study.pivot and self.study.audit.reads_pivot
         return self.known(self.study.pivot) if asks else ""
 
     def inputs(self) -> dict[str, Files]:
-        """What is audited, what it is of, what tells its languages, and what is tested in them."""
+        """The raw triplets, their anchors, data for language identification, and the test sets."""
         return {
             "triplets": self.raw,
             "corpus": self.known(self.lang),

@@ -13,7 +13,7 @@ PAIR = ["id", "pivot", "text"]
 Row = dict[str, Any]
 
 
-class Mined(BaseModel):
+class MiningRecord(BaseModel):
     """The part of an audit of `mine_neighbours` that the page shows."""
 
     queries: int

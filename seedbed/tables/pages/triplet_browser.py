@@ -53,7 +53,7 @@ def _by_language(paths: Sequence[Path]) -> dict[str, dict[str, Path]]:
 
 
 def side_by_side(tables: Mapping[str, pd.DataFrame], count: int) -> list[Row]:
-    """Anchors with the triplets of each method: first those that most methods have, spread over the file; see `browse`."""
+    """Anchors with the triplets of each method: first those that most methods have, spread over it; see `browse`."""
     if not tables:
         return []
     rows = pd.concat([table[["id", *TEXTS]].assign(method=name) for name, table in tables.items()])

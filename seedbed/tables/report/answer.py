@@ -48,7 +48,7 @@ def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[
     """The answer in Markdown.
 
     Args:
-        best: folder of an encoder -> `best` of its manifest, see `best.choose` and `best.report`.
+        best: folder of an encoder -> `best` of its manifest, see `best.choose_encoder` and `best.report`.
         encoders: name of a language -> all its encoders.
     """
     every = "\n".join(["", EVERY, *(_every(name, own, best) for name, own in encoders.items())]) if encoders else ""

@@ -18,7 +18,7 @@ HOUR = 3600
 PROCESSORS = Path("/proc/cpuinfo")
 
 
-def told(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> dict[str, str]:
+def run_facts(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> dict[str, str]:
     """Facts about the making of the results.
 
     Args:

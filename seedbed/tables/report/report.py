@@ -54,7 +54,7 @@ def report(
         title: the page's title.
         answer: Markdown at the beginning of the page, see `answer.text`.
         claims: Markdown about the papers' claims, see `claims.of_study`.
-        made: when, where and at what cost, see `making.told`.
+        made: when, where and at what cost, see `making.run_facts`.
         languages: comparison of languages, see `standing`.
         sample: number of pairs of each language with mined neighbours, and of rejected triplets of each file, see
             `neighbour_browser`.
@@ -101,7 +101,7 @@ def _of_mining(files: Mapping[str, Path], sample: int) -> dict[str, Any]:
     audits = {name: path for name, path in files.items() if path.suffix == ".json"}
     expected = "an audit of mine_neighbours"
     return {
-        "mined": {name: _checked(path, neighbour_browser.Mined, expected) for name, path in audits.items()},
+        "mined": {name: _checked(path, neighbour_browser.MiningRecord, expected) for name, path in audits.items()},
         "neighbours": neighbour_browser.browse([*{*files.values()} - {*audits.values()}], sample),
     }
 

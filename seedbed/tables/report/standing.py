@@ -1,4 +1,4 @@
-"""Comparison of languages: the score of each one's best encoder with its interval, and of the encoder before training."""
+"""Comparison of languages: the score of each one's best encoder with its interval, and of that before training."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -42,7 +42,7 @@ def standing(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) -> 
     """The languages of each task and metric, in order of first appearance.
 
     Args:
-        best: `best` of manifests, see `best.choose` and `best.report`; scores in points.
+        best: `best` of manifests, see `best.choose_encoder` and `best.report`; scores in points.
         families: language code -> its family, where known.
     """
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}

@@ -10,7 +10,7 @@ from seedbed.classifiers.answers import Answers
 from seedbed.evaluation.scores import Scores
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.systems.chance import drawn, majority
+from seedbed.evaluation.systems.chance import majority, random_labels
 from seedbed.io import UserError
 
 TRAIN = pd.DataFrame({"label": ["sad", "joy", "joy", "fear", "sad"]})
@@ -39,7 +39,7 @@ def test_the_majority_is_that_of_the_training_set_and_its_accuracy_the_frequency
 
 
 def test_there_is_one_number_whatever_k_with_the_columns_of_neighbours() -> None:
-    found = by_classifier(texts(12), drawn(["fear", "joy", "sad"], texts(12), 1))
+    found = by_classifier(texts(12), random_labels(["fear", "joy", "sad"], texts(12), 1))
     for metric in ("accuracy", "macro_f1"):
         assert len({found.metrics[f"{metric}_at_{k}"] for k in KNN.k}) == 1
     assert list(found.items) == ["id", "gold", *(f"{part}_{k}" for k in KNN.k for part in ("predicted", "correct"))]
@@ -50,7 +50,7 @@ def test_there_is_one_number_whatever_k_with_the_columns_of_neighbours() -> None
 def test_each_label_is_drawn_as_often_whatever_the_training_set_has() -> None:
     """Expected accuracy 1 / labels: within 4 standard errors of it, and so is each label's share."""
     labels, test = ["fear", "joy", "sad"], texts(6_000)
-    found = np.array(drawn(labels, test, 1))
+    found = np.array(random_labels(labels, test, 1))
     error = np.sqrt(1 / 3 * 2 / 3 / len(test))
     assert abs((found == test["label"]).mean() - 1 / 3) < 4 * error
     assert all(abs((found == label).mean() - 1 / 3) < 4 * error for label in labels)
@@ -58,11 +58,11 @@ def test_each_label_is_drawn_as_often_whatever_the_training_set_has() -> None:
 
 def test_a_draw_hangs_on_seed_and_text_alone() -> None:
     labels, test = ["fear", "joy", "sad"], texts(200)
-    found = drawn(labels, test, 1)
-    assert drawn(labels, test, 1) == found == drawn(labels, test[::-1], 1)[::-1]
-    assert drawn(labels, test[50:], 1) == found[50:]
+    found = random_labels(labels, test, 1)
+    assert random_labels(labels, test, 1) == found == random_labels(labels, test[::-1], 1)[::-1]
+    assert random_labels(labels, test[50:], 1) == found[50:]
     # Another seed, and the same ids in another language, agree as often as chance has it.
-    for other in (drawn(labels, test, 2), drawn(labels, texts(200, "hau"), 1)):
+    for other in (random_labels(labels, test, 2), random_labels(labels, texts(200, "hau"), 1)):
         assert abs(np.mean(np.array(other) == np.array(found)) - 1 / 3) < 4 * np.sqrt(2 / 9 / 200)
 
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
 from seedbed.classifiers import tuning
-from seedbed.classifiers.tuning import Tuned, divided, train
+from seedbed.classifiers.tuning import Tuned, split_stratified, train
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Pooling
@@ -218,7 +218,7 @@ def test_the_held_out_share_is_that_of_each_label(labels: list[str], share: floa
     count = int(len(labels) * share)
     if not count:
         return
-    learnt, held = divided(labels, share, seed)
+    learnt, held = split_stratified(labels, share, seed)
     assert sorted([*learnt, *held]) == list(range(len(labels))) and len(held) == count
     of_held = Counter(labels[place] for place in held)
     for label, there in Counter(labels).items():

@@ -17,7 +17,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import Query, open_greedy
-from seedbed.classifiers.in_context import ask as ask_model
+from seedbed.classifiers.in_context import predict_labels as ask_model
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing import prompts
 from seedbed.io import UserError

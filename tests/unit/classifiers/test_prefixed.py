@@ -14,7 +14,7 @@ from sentence_transformers import SentenceTransformer
 from seedbed import manifests
 from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.manifest import describe
-from seedbed.classifiers.reasoning import Asked, ask, require_width
+from seedbed.classifiers.reasoning import Problem, generate_answers, require_width
 from seedbed.classifiers.settings import Reasoning
 from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
@@ -101,12 +101,12 @@ def test_what_is_written_after_them_is_what_is_written_after_the_tokens(model: B
 
 
 def test_they_stand_after_the_token_of_the_beginning(model: Backend, base: Path) -> None:
-    """`ask` with the embeddings of a text's tokens is `ask` of that text before the question."""
+    """`generate_answers` with the embeddings of a text's tokens is `generate_answers` of that text before the question."""
     more = model.tokenizer("Sum: ", add_special_tokens=False)["input_ids"]
     vectors = model.model.get_input_embeddings()(torch.tensor(more)).expand(2, -1, -1)
     texts = ["2 + 2 is", "a longer one, 1 + 1"]
-    asked = [*map(Asked, "ab", texts)]
-    found = ask(settings(base), lambda: model, asked, LETTERS, HOW, vectors=lambda: vectors).probabilities
+    asked = [*map(Problem, "ab", texts)]
+    found = generate_answers(settings(base), lambda: model, asked, LETTERS, HOW, vectors=lambda: vectors).probabilities
     tokens = [[model.tokenizer.bos_token_id, *more, *model.encode(text, bos=False)] for text in texts]
     scores = log_likelihoods(
         model.model, tokens, [model.tokenizer(x, add_special_tokens=False)["input_ids"] for x in LETTERS], 2
@@ -117,7 +117,9 @@ def test_they_stand_after_the_token_of_the_beginning(model: Backend, base: Path)
 def test_vectors_of_another_width_are_refused_in_one_line(model: Backend, base: Path) -> None:
     told = "features of width 8, and the generator's input embeddings have 32; anchor them to an English encoder"
     with pytest.raises(UserError, match=told):
-        ask(settings(base), lambda: model, [Asked("a", "x")], LETTERS, HOW, vectors=lambda: torch.zeros(1, 2, 8))
+        generate_answers(
+            settings(base), lambda: model, [Problem("a", "x")], LETTERS, HOW, vectors=lambda: torch.zeros(1, 2, 8)
+        )
     with pytest.raises(UserError, match=r"decoder.*backend transformers"):
         require_width(object(), 32)
 
@@ -161,8 +163,8 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
 
         vectors = features(loading.open_encoder(tmp_path / "arca"), list(test["question"]))
         assert vectors.shape == (len(test), 3, 32)
-        asked = [*map(Asked, test["id"], prompts(said, str, "plain"), test["question"])]
-        return ask(settings(base), lambda: model, asked, labels, HOW, vectors=lambda: vectors)
+        asked = [*map(Problem, test["id"], prompts(said, str, "plain"), test["question"])]
+        return generate_answers(settings(base), lambda: model, asked, labels, HOW, vectors=lambda: vectors)
 
     pd.testing.assert_frame_equal(found.items, score(Task(protocol=task), test, answer=answer).items)
     plain = score(Task(protocol=task), test, answer=lambda trial, labels: _without(base, model, said, labels))
@@ -172,7 +174,9 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
 def _without(base, model, said, labels):
     from seedbed.evaluation.systems.reasoning import prompts
 
-    return ask(settings(base), lambda: model, [*map(Asked, said["id"], prompts(said, str, "plain"))], labels, HOW)
+    return generate_answers(
+        settings(base), lambda: model, [*map(Problem, said["id"], prompts(said, str, "plain"))], labels, HOW
+    )
 
 
 def test_features_are_of_anchored_encoders_and_no_order_changes_them(make_weights: Callable[..., Path]) -> None:

@@ -14,7 +14,7 @@ from transformers import AutoModelForCausalLM, AutoTokenizer
 from seedbed import manifests
 from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.manifest import describe
-from seedbed.classifiers.reasoning import Asked, ask, first_letter
+from seedbed.classifiers.reasoning import Problem, first_letter, generate_answers
 from seedbed.classifiers.settings import Classifier, Reasoning
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.scores import Scores
@@ -65,8 +65,8 @@ def test_what_is_asked() -> None:
 def test_letters_are_as_likely_as_a_plain_loop_finds(base: Path) -> None:
     generator, how = settings(base), Reasoning(bos=True, label_prefix=" ")
     model = open_backend(greedy(generator, how), base)
-    asked = [Asked("a", "2 + 2 is"), Asked("b", "a much longer question: 1 + 1")]
-    found = ask(generator, lambda: model, asked, LETTERS, how)
+    asked = [Problem("a", "2 + 2 is"), Problem("b", "a much longer question: 1 + 1")]
+    found = generate_answers(generator, lambda: model, asked, LETTERS, how)
     tokenizer, plain = AutoTokenizer.from_pretrained(base), AutoModelForCausalLM.from_pretrained(base)
     for row, one in enumerate(asked):
         start = prompts.encode(tokenizer, one.text, "plain")
@@ -85,10 +85,10 @@ def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) 
     generator, how = settings(base), Reasoning()
     model = open_backend(greedy(generator, how), base)
     with pytest.raises(UserError, match=r"prompt of 'a'.*raise `sampling.max_prompt_tokens`"):
-        ask(generator, lambda: model, [Asked("a", "word " * 500)], LETTERS, how)
+        generate_answers(generator, lambda: model, [Problem("a", "word " * 500)], LETTERS, how)
     served = generator.model_copy(update={"backend": "openai-chat"})
     with pytest.raises(UserError, match=r"openai-chat.*likelihoods.*set `answer: generation`"):
-        ask(served, lambda: model, [Asked("a", "x")], LETTERS, how)
+        generate_answers(served, lambda: model, [Problem("a", "x")], LETTERS, how)
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ from seedbed.encoders.models.inference import batched, opened
 from seedbed.encoders.settings import Backbone, EndpointSettings
 from seedbed.io import UserError, read_json
 from seedbed.vectors import store
-from seedbed.vectors.store import shared
+from seedbed.vectors.store import with_disk_cache
 from tests.embedder import DIMENSIONS, Embedder, vector
 from tests.programs import call
 
@@ -236,7 +236,7 @@ def test_what_was_paid_for_is_kept(server: Embedder, tmp_path: Path, monkeypatch
         made = encoder(server, **changes)
         save(made, tmp_path / str(number), {}, {})
         folder = embeddings_folder(tmp_path, read_json(tmp_path / str(number) / "seedbed.json"))
-        kept = shared(batched(made, 128), folder, remote=True)
+        kept = with_disk_cache(batched(made, 128), folder, remote=True)
         if number == 0:
             with pytest.raises(UserError, match="400 Bad Request"):
                 kept(TEXTS)

@@ -17,7 +17,7 @@ from seedbed.encoders.models.inference import Opened, batched
 from seedbed.evaluation.compute import formulae, page
 from seedbed.evaluation.compute.context import in_context, read_whole, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
-from seedbed.evaluation.compute.formulae import Sizes, crossing
+from seedbed.evaluation.compute.formulae import Sizes, break_even
 from seedbed.evaluation.compute.measuring import Span, flops, reading, seconds
 from seedbed.evaluation.compute.nearest import retrieval
 from seedbed.evaluation.compute.settings import Compute
@@ -43,11 +43,11 @@ def test_the_formulae_by_hand() -> None:
 
 
 def test_where_one_line_passes_another() -> None:
-    assert crossing(lambda n: 3 * n, lambda n: n + 10) == 5
-    assert crossing(lambda n: 3 * n, lambda n: n + 9) == 4.5  # a page says: from 5 on
-    assert crossing(lambda n: 3 * n + 20, lambda n: n + 10) == 0
-    assert crossing(lambda n: n, lambda n: 3 * n + 10) is None
-    assert crossing(lambda n: n, lambda n: n) is None
+    assert break_even(lambda n: 3 * n, lambda n: n + 10) == 5
+    assert break_even(lambda n: 3 * n, lambda n: n + 9) == 4.5  # a page says: from 5 on
+    assert break_even(lambda n: 3 * n + 20, lambda n: n + 10) == 0
+    assert break_even(lambda n: n, lambda n: 3 * n + 10) is None
+    assert break_even(lambda n: n, lambda n: n) is None
 
 
 def encoder_passes(tokens: int) -> int:

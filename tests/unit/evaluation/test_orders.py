@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import spearmanr
 
 from seedbed.evaluation.aggregation import MEAN, SPEARMAN
-from seedbed.evaluation.orders import joined, parts, together
+from seedbed.evaluation.orders import concatenate_orders, join_languages, split_orders
 from seedbed.evaluation.scoring import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.significance import replicates
@@ -44,7 +44,7 @@ def cosines(rows: pd.DataFrame, first, second) -> np.ndarray:
 
 def test_a_pair_has_the_rows_of_both_in_either_order() -> None:
     one, two = sets()
-    found = joined(STS, "aze-kaz", [one, two])
+    found = join_languages(STS, "aze-kaz", [one, two])
     common = [name for name in one["id"] if name in set(two["id"])]
     assert found["order"].tolist() == ["aze-kaz"] * 22 + ["kaz-aze"] * 22 and found["id"].tolist() == common * 2
     by_id = {name: table.set_index("id") for name, table in (("aze", one), ("kaz", two))}
@@ -56,8 +56,8 @@ def test_a_pair_has_the_rows_of_both_in_either_order() -> None:
 
 
 def test_an_orders_rows_are_those_of_the_test_counted_from_0() -> None:
-    test = joined(STS, "aze-kaz", sets())
-    found = parts(test)
+    test = join_languages(STS, "aze-kaz", sets())
+    found = split_orders(test)
     assert list(found) == ["aze-kaz", "kaz-aze"]
     for order, rows in found.items():
         expected = test[test["order"] == order].drop(columns="order").reset_index(drop=True)
@@ -66,12 +66,12 @@ def test_an_orders_rows_are_those_of_the_test_counted_from_0() -> None:
 
 def test_orders_stand_as_the_test_has_them() -> None:
     """A score file lists them, and a test of one's own may begin with either."""
-    test = joined(STS, "aze-kaz", sets())
-    assert list(parts(test[::-1])) == ["kaz-aze", "aze-kaz"]
+    test = join_languages(STS, "aze-kaz", sets())
+    assert list(split_orders(test[::-1])) == ["kaz-aze", "aze-kaz"]
 
 
 def test_the_score_is_the_mean_of_the_orders_and_not_of_all_rows() -> None:
-    test = joined(STS, "aze-kaz", sets())
+    test = join_languages(STS, "aze-kaz", sets())
     found = score(STS, test, encode, second=other)
     rho, every = [], []
     for order, sides in (("aze-kaz", (encode, other)), ("kaz-aze", (other, encode))):
@@ -88,15 +88,15 @@ def test_the_score_is_the_mean_of_the_orders_and_not_of_all_rows() -> None:
 
 def test_one_order_stays_alone_and_swapped_names_are_the_same_pair() -> None:
     one, two = sets()
-    both = joined(STS, "aze-kaz", [one, two])
+    both = join_languages(STS, "aze-kaz", [one, two])
     alone = both[both["order"] == "kaz-aze"].reset_index(drop=True)
     found = score(STS, alone, encode, second=other)
     assert found.main == pytest.approx(spearmanr(alone["score"].astype(float), cosines(alone, other, encode)).statistic)
     plain = alone.drop(columns="order")
     turned = score(STS, plain, other, second=encode)
     assert turned.main == found.main and "order" not in turned.items, "without a name the first goes first"
-    again = score(STS, joined(STS, "aze-kaz", [two, one]), encode, second=other)
-    renamed = joined(STS, "aze-kaz", [one, two]).assign(
+    again = score(STS, join_languages(STS, "aze-kaz", [two, one]), encode, second=other)
+    renamed = join_languages(STS, "aze-kaz", [one, two]).assign(
         order=lambda t: t["order"].map(lambda o: "-".join(o.split("-")[::-1]))
     )
     assert again.main == pytest.approx(score(STS, renamed, encode, second=other).main, abs=1e-6)
@@ -105,7 +105,7 @@ def test_one_order_stays_alone_and_swapped_names_are_the_same_pair() -> None:
 def test_each_encoder_reads_each_text_once_and_what_both_have_is_read_by_both() -> None:
     one, two = sets()
     two.loc[:, "sentence1"] = one.set_index("id").reindex(two["id"])["sentence1"].fillna("OK").tolist()
-    test = joined(STS, "aze-kaz", [one, two])
+    test = join_languages(STS, "aze-kaz", [one, two])
     asked: dict[str, list[str]] = {"one": [], "two": []}
     score(
         STS,
@@ -133,7 +133,7 @@ def test_each_encoder_reads_each_text_once_and_what_both_have_is_read_by_both() 
 def test_what_is_no_pair_is_one_line(change, told: str) -> None:
     one, two = sets()
     with pytest.raises(UserError, match=told):
-        joined(STS, "aze-kaz", [one, change(two)])
+        join_languages(STS, "aze-kaz", [one, change(two)])
 
 
 @pytest.mark.parametrize("side", [0, 1])
@@ -141,17 +141,17 @@ def test_an_id_that_stands_twice_joins_nothing(side: int) -> None:
     given = sets()
     given[side] = pd.concat([given[side], given[side].iloc[[3, 3]]], ignore_index=True)
     with pytest.raises(UserError, match=rf"^aze-kaz: id '{given[side]['id'][3]}' stands twice"):
-        joined(STS, "aze-kaz", given)
+        join_languages(STS, "aze-kaz", given)
 
 
 @pytest.mark.parametrize("names", [("one", "two"), ("aze-kaz", "kaz-uzn"), ("aze-kaz", "aze"), ("1", "2")])
 def test_orders_that_are_of_no_pair_are_refused(names: tuple[str, str]) -> None:
-    test = joined(STS, "aze-kaz", sets())
+    test = join_languages(STS, "aze-kaz", sets())
     test["order"] = test["order"].map(dict(zip(("aze-kaz", "kaz-aze"), names, strict=True)))
     for call in (lambda: score(STS, test, encode, second=other), lambda: check(STS, test)):
         with pytest.raises(UserError, match="^order: .* is no order of .*; expected"):
             call()
-    known = joined(STS, "aze-kaz", sets())
+    known = join_languages(STS, "aze-kaz", sets())
     assert score(STS, known, encode, second=other, language="aze-kaz").main
     with pytest.raises(UserError, match=r"^order: 'aze-kaz'.*expected eng-hau or hau-eng"):
         score(STS, known, encode, second=other, language="eng-hau")
@@ -161,10 +161,10 @@ def test_numbers_of_answers_must_agree_and_answers_stay_with_their_question() ->
     one = pd.DataFrame({"id": ["1"], "passage": "p", "question": "q", "answers": '["a", "b"]', "correct": "2"})
     two = pd.DataFrame({"id": ["1"], "passage": "P", "question": "Q", "answers": '["A", "B"]', "correct": "2"})
     choice = Task(protocol="choice")
-    rows = joined(choice, "aze-kaz", [one, two])[["passage", "question", "answers"]].to_numpy().tolist()
+    rows = join_languages(choice, "aze-kaz", [one, two])[["passage", "question", "answers"]].to_numpy().tolist()
     assert rows == [["P", "q", '["a", "b"]'], ["p", "Q", '["A", "B"]']]
     with pytest.raises(UserError, match=r"id '1'.*'2'.*'1'"):
-        joined(choice, "aze-kaz", [one, two.assign(correct="1")])
+        join_languages(choice, "aze-kaz", [one, two.assign(correct="1")])
 
 
 def test_a_protocol_of_one_language_refuses_a_second() -> None:
@@ -183,7 +183,7 @@ def test_an_interval_draws_items_with_both_their_orders(uneven: bool) -> None:
     ]
     if uneven:
         tables[1] = tables[1].iloc[5:25]
-    items = together({"aze-kaz": tables[0], "kaz-aze": tables[1]})
+    items = concatenate_orders({"aze-kaz": tables[0], "kaz-aze": tables[1]})
     by = SPEARMAN.of(items)
     found = by.read(items, ["gold", "cosine"])
     assert found.shape == (30, 4) and np.isnan(found).any() == uneven
@@ -203,7 +203,7 @@ def test_an_interval_draws_items_with_both_their_orders(uneven: bool) -> None:
 
 def test_an_order_of_which_a_resample_has_nothing_does_not_count() -> None:
     whole = pd.DataFrame({"id": [*map(str, range(10))], "hit": [1.0, 0.0] * 5})
-    items = together({"aze-kaz": whole, "kaz-aze": whole.iloc[:1]})
+    items = concatenate_orders({"aze-kaz": whole, "kaz-aze": whole.iloc[:1]})
     by = MEAN.of(items)
     found = by.read(items, ["hit"])
     assert by.statistic(found) == pytest.approx((0.5 + 1) / 2)
@@ -211,7 +211,7 @@ def test_an_order_of_which_a_resample_has_nothing_does_not_count() -> None:
 
 
 def test_a_mean_of_orders_is_of_orders_whatever_their_sizes() -> None:
-    items = together({
+    items = concatenate_orders({
         "a-b": pd.DataFrame({"id": list("pqr"), "correct": [1.0, 1.0, 0.0]}),
         "b-a": pd.DataFrame({"id": list("p"), "correct": [0.0]}),
     })  # fmt: skip

@@ -14,14 +14,14 @@ import pytest
 from seedbed.encoders.models import loading
 from seedbed.evaluation import mteb_check
 from seedbed.evaluation.files import Set, write
-from seedbed.evaluation.mteb_check import as_filed, metrics_of, mteb_result, require_agreement, spread
+from seedbed.evaluation.mteb_check import metrics_of, mteb_result, require_agreement, spread, without_run_facts
 from seedbed.evaluation.protocols.retrieval import PROTOCOL, TREC_EVAL, collection
 from seedbed.evaluation.scores import Scores
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.scoring import texts as texts_of
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_json
-from seedbed.vectors.store import at_once
+from seedbed.vectors.store import encode_ahead
 from tests import tiny
 
 
@@ -210,7 +210,7 @@ def test_mteb_takes_given_embeddings_and_encodes_nothing(tiny_encoder) -> None:
     miracl = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
     for task, rows in ((sts, pairs), (miracl, test)):
         expected = mteb_scores(task, rows, "", tiny_encoder)
-        encode = at_once(tiny_encoder.encode, texts_of(task, rows))
+        encode = encode_ahead(tiny_encoder.encode, texts_of(task, rows))
         with forwards(tiny_encoder) as batches:
             found = mteb_scores(task, rows, "", tiny_encoder, encode)
         assert found == pytest.approx(expected, abs=1e-5) and not batches
@@ -248,7 +248,7 @@ def test_mteb_reads_the_file_of_its_result_again(tiny_encoder, tmp_path: Path) -
     found = Scores(0.5, {"ndcg_at_10": 0.5}, pd.DataFrame({"id": [1]}))
     for folder in ("one", "two"):
         result = mteb_result(task, sentences_judged(), "", tiny_encoder)
-        found.mteb.update(as_filed(result))
+        found.mteb.update(without_run_facts(result))
         *_, filed = write(found, {}, tmp_path / folder / "swh.json")
     assert filed.name == "swh.mteb.json" == read_json(filed.with_name("swh.json"))["mteb"]
     assert filed.read_bytes() == (tmp_path / "one" / "swh.mteb.json").read_bytes()
@@ -271,7 +271,7 @@ def test_a_note_is_told_in_the_log_too(monkeypatch: pytest.MonkeyPatch, capsys: 
     found = Scores(0.5, {"ndcg_at_10": 0.5, "recall_at_10": 0.5}, pd.DataFrame({"id": [1]}))
     monkeypatch.setattr(mteb_check, "mteb_result", lambda *_: None)
     monkeypatch.setattr(mteb_check, "metrics_of", lambda _: {"ndcg_at_10": 0.5, "recall_at_10": 0.5})
-    monkeypatch.setattr(mteb_check, "as_filed", lambda _: {"task_name": "MIRACL"})
+    monkeypatch.setattr(mteb_check, "without_run_facts", lambda _: {"task_name": "MIRACL"})
     monkeypatch.setattr(mteb_check, "require_agreement", lambda *_, **__: "cosines are nearly equal")
     monkeypatch.setattr(mteb_check, "spread", lambda _: 0.0)
     given = Set(

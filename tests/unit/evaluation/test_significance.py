@@ -17,16 +17,16 @@ from seedbed.evaluation.aggregation import mean
 from seedbed.evaluation.significance import (
     Statistic,
     benjamini_hochberg,
-    correlated,
     f1_of_items,
     macro_f1,
+    paired_permutation_test,
     pearson,
     percentiles,
-    permuted,
     replicates,
     spearman,
     two_sided,
     williams,
+    williams_p,
 )
 from seedbed.io import UserError
 
@@ -127,8 +127,8 @@ def test_williams_test_is_of_the_correlation_that_a_table_shows() -> None:
     ours, theirs = (np.stack([gold, gold + noise**3], axis=1) for noise in rng(4).normal(size=(2, 60)))
     r12, r13 = (stats.pearsonr(gold, items[:, 1]).statistic for items in (ours, theirs))
     r23 = stats.pearsonr(ours[:, 1], theirs[:, 1]).statistic
-    assert correlated(ours, theirs, correlation=pearson) == pytest.approx(williams(r12, r13, r23, 60)[1], rel=1e-9)
-    assert correlated(ours, theirs, correlation=pearson) != pytest.approx(correlated(ours, theirs), rel=1e-3)
+    assert williams_p(ours, theirs, correlation=pearson) == pytest.approx(williams(r12, r13, r23, 60)[1], rel=1e-9)
+    assert williams_p(ours, theirs, correlation=pearson) != pytest.approx(williams_p(ours, theirs), rel=1e-3)
 
 
 @settings(max_examples=50, deadline=None)
@@ -272,23 +272,23 @@ def test_a_permutation_agrees_with_the_exact_one():
     signs = np.array(list(itertools.product([1, -1], repeat=10)))
     means = (signs * (a - b)[:, 0]).mean(axis=1)
     exact = 2 * min((means <= (a - b).mean()).mean(), (means >= (a - b).mean()).mean())
-    assert permuted(a, b, resamples=20_000) == pytest.approx(exact, abs=0.02)
-    assert permuted(a, a) == 1.0
-    assert permuted(a, b, seed=1) == permuted(a, b, seed=1)
+    assert paired_permutation_test(a, b, resamples=20_000) == pytest.approx(exact, abs=0.02)
+    assert paired_permutation_test(a, a) == 1.0
+    assert paired_permutation_test(a, b, seed=1) == paired_permutation_test(a, b, seed=1)
 
 
 def test_a_permutation_pairs_items() -> None:
     """A small gain on every item is seen, however much harder one item is than another."""
     hard = np.linspace(0, 10, 30)[:, None]
-    assert permuted(hard + 0.1, hard) < 0.01 < 0.5 < permuted(hard + 0.1, hard[::-1])
+    assert paired_permutation_test(hard + 0.1, hard) < 0.01 < 0.5 < paired_permutation_test(hard + 0.1, hard[::-1])
 
 
 def test_correlated_systems_by_williams():
     gold, noise, bad = rng(4).random((3, 200))
     good = gold + 0.1 * noise
     good, bad, double = (np.stack([gold, system], axis=1) for system in (good, bad, 2 * good))
-    assert correlated(good, bad) < 1e-6
-    assert correlated(good, double) == 1.0
+    assert williams_p(good, bad) < 1e-6
+    assert williams_p(good, double) == 1.0
 
 
 def test_macro_f1_of_many_resamples_is_scikit_learns() -> None:

@@ -31,7 +31,7 @@ from seedbed.encoders.models import loading
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard
 from seedbed.publish.checks import require_card
-from seedbed.tables.best import take
+from seedbed.tables.best import link_encoder
 from tests import tiny, warm
 from tests.programs import call
 from tests.refusals import pattern
@@ -325,7 +325,7 @@ def test_an_encoder_that_nobody_measured_says_so(other, tmp_path):
 
 def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, tmp_path):
     facts = {"language": "swh", "backbone": "tiny", "recipe": "xllora", "seed": 1, "base": "base", "test": {}}
-    take(encoder_in(other), other / "best/swh", facts | {"dev": {"tasks": ["dev"], "score": 0.5, "among": 2}})
+    link_encoder(encoder_in(other), other / "best/swh", facts | {"dev": {"tasks": ["dev"], "score": 0.5, "among": 2}})
     folder = published(other / "best/swh", tmp_path / "out")
     assert ModelCard.load(folder / "README.md").data.eval_results, "by the folder of Hausa, where it learnt"
     same = published(encoder_in(other), tmp_path / "its")

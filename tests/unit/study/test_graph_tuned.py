@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph.classifier import TunedEncoder, learnt_as
+from seedbed.study.graph.classifier import TunedEncoder, trained_as
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.report import Report
 from seedbed.study.graph.score import Scores, scored_with, tunes
@@ -27,13 +27,13 @@ SCORED = {"backbone": "other", "recipe": "base", "lang": "mul", "test_lang": "hi
 
 
 def test_tasks_with_one_training_set_and_the_same_settings_share_a_training(told: Study) -> None:
-    assert [learnt_as(told, name) for name in ("news", "asked", "told")] == ["news", "asked", "asked"]
+    assert [trained_as(told, name) for name in ("news", "asked", "told")] == ["news", "asked", "asked"]
     other = {"told": {"protocol": "qa", "source": {"file": "x"}, "train": {"file": "own/{lang}.qa.train.tsv"}}}
     first = {"asked": other["told"] | {"reading": {"epochs": 1}}}
     small = {"generators": {}, "recipes": {"base": {}}, "classifiers": {}, "compute": None, "backbones": {"one": {}}}
     small["backbones"] = {"one": {"source": {"file": "own/backbone"}}}
     apart = study_of(TOLD, tasks=first | other, **small)
-    assert learnt_as(apart, "told") == "told", "another number of epochs is another training"
+    assert trained_as(apart, "told") == "told", "another number of epochs is another training"
 
 
 def test_one_training_answers_the_tests_of_every_language_that_has_the_encoder(ask: Ask) -> None:

@@ -44,7 +44,10 @@ def planned(root: Path) -> tuple[reach.Reached, int]:
     """What a new process finds, and how many files it parses."""
     forget()
     reach._parsed.cache_clear()
-    with mock.patch.object(reach, "ROOT", root), mock.patch.object(reach, "made", wraps=reach.made) as parsed:
+    with (
+        mock.patch.object(reach, "ROOT", root),
+        mock.patch.object(reach, "strip_messages", wraps=reach.strip_messages) as parsed,
+    ):
         found = reach.reached(PROGRAM)
     forget()
     reach._parsed.cache_clear()

@@ -73,7 +73,7 @@ def scores(tmp_path: Path) -> Path:
 
 
 def test_the_recipe_with_the_best_mean_is_chosen_on_the_development_task_and_its_best_seed(scores):
-    cell, dev = best.choose([block()], scores, ["dev"])
+    cell, dev = best.choose_encoder([block()], scores, ["dev"])
     assert cell == Cell("bert", "good", "hau", 1, "test", "hau") and dev == {
         "tasks": ["dev"],
         "score": 0.55,
@@ -89,7 +89,7 @@ def test_several_tasks_choose_by_the_mean_of_their_scores(scores):
         other.parent.mkdir()
         more = 0.9 if recipe == "base" else 0.1
         other.write_text(file.read_text().replace(f'"main_score": {score}', f'"main_score": {more}'))
-    cell, dev = best.choose([block()], scores, ["dev", "more"])
+    cell, dev = best.choose_encoder([block()], scores, ["dev", "more"])
     assert cell.recipe == "base" and dev["tasks"] == ["dev", "more"]
     assert dev["score"] == pytest.approx((DEV["base", 0] + 0.9) / 2)
 
@@ -97,18 +97,18 @@ def test_several_tasks_choose_by_the_mean_of_their_scores(scores):
 def test_scores_of_the_test_change_no_choice(scores):
     file = scores / "bert/base/hau/0/test/hau.json"
     file.write_text(file.read_text().replace('"main_score": ', '"main_score": 1'))
-    assert best.choose([block()], scores, ["dev"])[0].recipe == "good"
+    assert best.choose_encoder([block()], scores, ["dev"])[0].recipe == "good"
 
 
 def test_of_equals_the_first_is_chosen(scores):
     for recipe, seed in DEV:
         file = scores / f"bert/{recipe}/hau/{seed}/dev/hau.json"
         file.write_text(file.read_text().replace(f'"main_score": {DEV[recipe, seed]}', '"main_score": 0.5'))
-    assert best.choose([block()], scores, ["dev"])[0][:4] == ("bert", "base", "hau", 0)
+    assert best.choose_encoder([block()], scores, ["dev"])[0][:4] == ("bert", "base", "hau", 0)
 
 
 def test_its_numbers_are_those_of_scipy_and_word_overlap_stands_beside_it(scores):
-    cell, _ = best.choose([block()], scores, ["dev"])
+    cell, _ = best.choose_encoder([block()], scores, ["dev"])
     found = best.report([block()], cell, scores, STATISTICS, scores.parent / "pairs.tsv")
     items = pd.read_csv(scores / "bert/good/hau/1/test/hau.items.tsv", sep="\t")
     assert found["score"]["value"] == pytest.approx(100 * spearmanr(items["gold"], items["cosine"]).statistic, abs=1e-3)
@@ -127,7 +127,7 @@ def test_what_is_as_good_is_not_told_apart(scores):
     for name in ("json", "items.tsv"):
         text = (scores / f"bert/good/hau/1/test/hau.{name}").read_text()
         (scores / f"bert/base/hau/0/test/hau.{name}").write_text(text)
-    cell, _ = best.choose([block()], scores, ["dev"])
+    cell, _ = best.choose_encoder([block()], scores, ["dev"])
     others = best.report([block()], cell, scores, STATISTICS, None)["others"]
     assert not others["base"]["apart"] and others["base"]["difference"] == 0 and others["plain"]["apart"]
 
@@ -137,7 +137,11 @@ def test_other_pairs_than_those_that_were_scored_are_refused(scores):
     write_table(table[:-1], scores.parent / "pairs.tsv")
     with pytest.raises(UserError, match=r"pairs\.tsv: 59.*60"):
         best.report(
-            [block()], best.choose([block()], scores, ["dev"])[0], scores, STATISTICS, scores.parent / "pairs.tsv"
+            [block()],
+            best.choose_encoder([block()], scores, ["dev"])[0],
+            scores,
+            STATISTICS,
+            scores.parent / "pairs.tsv",
         )
 
 
@@ -152,7 +156,7 @@ def encoder(tmp_path: Path) -> Path:
 
 
 def test_it_lies_in_a_folder_of_its_own_that_takes_no_room(encoder, tmp_path):
-    best.take(encoder, tmp_path / "best/hau", {"recipe": "good"})
+    best.link_encoder(encoder, tmp_path / "best/hau", {"recipe": "good"})
     taken = tmp_path / "best/hau"
     assert (taken / "model.safetensors").samefile(encoder / "model.safetensors")
     assert manifests.read(taken / "seedbed.json")["best"] == {"recipe": "good", "rows": 64, "use": Usage()._asdict()}
@@ -165,7 +169,7 @@ def test_it_lies_in_a_folder_of_its_own_that_takes_no_room(encoder, tmp_path):
 def test_an_encoder_that_was_edited_is_not_taken(encoder, tmp_path):
     (encoder / "model.safetensors").write_bytes(b"others")
     with pytest.raises(UserError, match=r"model\.safetensors: not what its job wrote"):
-        best.take(encoder, tmp_path / "best/hau", {})
+        best.link_encoder(encoder, tmp_path / "best/hau", {})
     assert not (tmp_path / "best/hau").exists()
 
 
@@ -199,7 +203,7 @@ def test_the_answer_says_in_one_sentence_and_a_table_what_is_best_and_how_it_com
 
 def test_what_others_report_is_a_row_with_its_source_and_without_a_verdict(scores):
     quoted = [Quote(system="BGE-M3", language="hau", value=56.5, source="their paper, table 2")]
-    cell, _ = best.choose([block()], scores, ["dev"])
+    cell, _ = best.choose_encoder([block()], scores, ["dev"])
     test = best.report([block().model_copy(update={"quoted": quoted})], cell, scores, STATISTICS, None)
     text = answer.text({"best": told(test=test)})
     assert "\n| BGE-M3, quoted | 56.5 | their paper, table 2; no interval |\n" in text
@@ -229,7 +233,7 @@ def test_the_lines_say_what_the_encoder_needs(encoder, tmp_path, files, lines):
         (encoder / name).parent.mkdir(exist_ok=True)
         (encoder / name).write_text("")
     manifests.write(encoder, {"training": {}})
-    best.take(encoder, tmp_path / "best", {})
+    best.link_encoder(encoder, tmp_path / "best", {})
     text = answer.text({"best": told() | manifests.read(tmp_path / "best/seedbed.json")["best"]})
     assert all(part in text for part in lines.split("|"))
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scripts import audit_triplets
-from seedbed.blocks import together
+from seedbed.blocks import concatenate
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.io import UserError, read_json, write_table
@@ -34,7 +34,7 @@ def audit(table, *others):
     """Read in blocks of seven rows."""
     blocks = lambda: (table[start : start + 7] for start in range(0, len(table), 7))  # noqa: E731
     kept, rejected, report = auditing.audit(blocks, *others)
-    return together(kept), together(rejected), report
+    return concatenate(kept), concatenate(rejected), report
 
 
 OWN = Expected(False, "Latn")

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from scripts import audit_triplets
-from seedbed.blocks import together
+from seedbed.blocks import concatenate
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.io import UserError, read_json, read_table, write_table
@@ -43,7 +43,7 @@ def audit(table: pd.DataFrame, *, source: pd.DataFrame | None = None, seen: tupl
         EvaluationTexts(seen),
         rules,
     )
-    return together(kept), together(rejected), report
+    return concatenate(kept), concatenate(rejected), report
 
 
 def test_good_rows_pass_with_their_overlaps() -> None:

@@ -23,7 +23,7 @@ from seedbed.encoders.models.digests import embeddings_folder, vectors_digest
 from seedbed.encoders.models.inference import batched, opened
 from seedbed.io import UserError
 from seedbed.vectors import store
-from seedbed.vectors.store import at_once, shared
+from seedbed.vectors.store import encode_ahead, with_disk_cache
 from tests import tiny
 
 TEXTS = [f"{'word ' * (number % 7)}{number}" for number in range(50)]
@@ -42,8 +42,8 @@ class Counting:
 
 def test_a_text_is_encoded_once_by_all_jobs(tmp_path: Path) -> None:
     first, second = Counting(), Counting()
-    found = shared(first, tmp_path)(TEXTS[:30])
-    more = shared(second, tmp_path)([*TEXTS[20:], TEXTS[0]])
+    found = with_disk_cache(first, tmp_path)(TEXTS[:30])
+    more = with_disk_cache(second, tmp_path)([*TEXTS[20:], TEXTS[0]])
     np.testing.assert_array_equal(found, Counting()(TEXTS[:30]))
     np.testing.assert_array_equal(more, Counting()([*TEXTS[20:], TEXTS[0]]))
     assert sorted(first.asked) == sorted(TEXTS[:30]) and sorted(second.asked) == sorted(TEXTS[30:])
@@ -52,12 +52,12 @@ def test_a_text_is_encoded_once_by_all_jobs(tmp_path: Path) -> None:
 
 def test_texts_that_differ_in_anything_have_embeddings_of_their_own(tmp_path: Path) -> None:
     alike = ["a", "A", " a", "a ", "á", "a\u0301"]
-    np.testing.assert_array_equal(shared(Counting(), tmp_path)(alike), Counting()(alike))
+    np.testing.assert_array_equal(with_disk_cache(Counting(), tmp_path)(alike), Counting()(alike))
 
 
 def test_repeated_texts_are_encoded_once_and_long_ones_first(tmp_path: Path) -> None:
     encode = Counting()
-    shared(encode, tmp_path)(["a", "bbb", "a", "cc"])
+    with_disk_cache(encode, tmp_path)(["a", "bbb", "a", "cc"])
     assert encode.asked == ["bbb", "cc", "a"]
 
 
@@ -71,9 +71,9 @@ def test_a_killed_job_loses_a_chunk_at_most(tmp_path: Path, monkeypatch: pytest.
         return encode(texts)
 
     with pytest.raises(KeyboardInterrupt):
-        shared(killed, tmp_path)(TEXTS)
+        with_disk_cache(killed, tmp_path)(TEXTS)
     again = Counting()
-    np.testing.assert_array_equal(shared(again, tmp_path)(TEXTS), Counting()(TEXTS))
+    np.testing.assert_array_equal(with_disk_cache(again, tmp_path)(TEXTS), Counting()(TEXTS))
     assert len(again.asked) == len(TEXTS) - 24
 
 
@@ -81,7 +81,7 @@ def test_jobs_at_once_do_not_disturb_each_other(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(store, "CHUNK", 3)
     expected = Counting()(TEXTS)
     with ThreadPoolExecutor(8) as pool:
-        for found in pool.map(lambda _: shared(Counting(), tmp_path)(TEXTS), range(16)):
+        for found in pool.map(lambda _: with_disk_cache(Counting(), tmp_path)(TEXTS), range(16)):
             np.testing.assert_array_equal(found, expected)
     assert not [path for path in tmp_path.iterdir() if path.suffix != ".npz"]
 
@@ -92,10 +92,10 @@ def test_what_another_job_stored_meanwhile_is_not_encoded(tmp_path: Path, monkey
 
     def slow(texts: Sequence[str]) -> np.ndarray:
         if not first.asked:
-            shared(second, tmp_path)(TEXTS[:30])
+            with_disk_cache(second, tmp_path)(TEXTS[:30])
         return first(texts)
 
-    np.testing.assert_array_equal(shared(slow, tmp_path)(TEXTS), Counting()(TEXTS))
+    np.testing.assert_array_equal(with_disk_cache(slow, tmp_path)(TEXTS), Counting()(TEXTS))
     assert set(first.asked[8:]) <= set(TEXTS[30:]), "but for the chunk that it had begun"
     assert len(second.asked) == 30
 
@@ -105,7 +105,7 @@ def test_jobs_that_start_together_begin_at_different_chunks(tmp_path: Path, monk
     begun = set()
     for job in range(8):
         encode = Counting()
-        shared(encode, tmp_path / str(job))([*TEXTS, f"of job {job} alone"])
+        with_disk_cache(encode, tmp_path / str(job))([*TEXTS, f"of job {job} alone"])
         begun.add(encode.asked[0])
     assert len(begun) > 4
 
@@ -118,20 +118,20 @@ def test_no_text_is_sent_to_a_server_twice(
     encode = Counting()
     asked = [[*TEXTS, f"of job {job} alone"] for job in jobs]
     with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda texts: shared(encode, tmp_path, remote=True)(texts), asked))
+        found = list(pool.map(lambda texts: with_disk_cache(encode, tmp_path, remote=True)(texts), asked))
     np.testing.assert_array_equal(found, [Counting()(texts) for texts in asked])
     assert sorted(encode.asked) == sorted({text for texts in asked for text in texts})
 
 
 def test_what_is_in_the_store_waits_for_no_job(tmp_path: Path) -> None:
-    shared(Counting(), tmp_path, remote=True)(TEXTS)
+    with_disk_cache(Counting(), tmp_path, remote=True)(TEXTS)
     locks = list(tmp_path.glob(".*.lock"))
     assert len(locks) == store.LOCKS
     with ExitStack() as held:
         for lock in locks:
             held.enter_context(FileLock(lock))
         with ThreadPoolExecutor(1) as pool:
-            found = pool.submit(shared(Counting(), tmp_path, remote=True), TEXTS).result(timeout=10)
+            found = pool.submit(with_disk_cache(Counting(), tmp_path, remote=True), TEXTS).result(timeout=10)
     np.testing.assert_array_equal(found, Counting()(TEXTS))
 
 
@@ -145,7 +145,7 @@ shared(lambda texts: os.kill(os.getpid(), signal.SIGKILL), pathlib.Path(sys.argv
 def test_a_killed_job_leaves_nothing_to_unlock(tmp_path: Path) -> None:
     assert subprocess.run([sys.executable, "-c", DEADLY, str(tmp_path), *TEXTS]).returncode == -9
     assert list(tmp_path.glob(".*.lock")), "it was killed while it held one"
-    np.testing.assert_array_equal(shared(Counting(), tmp_path, remote=True)(TEXTS), Counting()(TEXTS))
+    np.testing.assert_array_equal(with_disk_cache(Counting(), tmp_path, remote=True)(TEXTS), Counting()(TEXTS))
 
 
 def test_encoders_do_not_share_and_cards_do_not_count(tmp_path: Path) -> None:
@@ -179,12 +179,12 @@ def test_other_libraries_make_other_embeddings_but_a_server_the_same(
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
-    shared(Counting(), tmp_path)(TEXTS)
+    with_disk_cache(Counting(), tmp_path)(TEXTS)
     (path,) = tmp_path.glob("*.npz")
     for content in (path.read_bytes()[:200], b"", b"no zip"):
         path.write_bytes(content)
         with pytest.raises(UserError, match=rf"{path.name}: no file of embeddings .*delete it"):
-            shared(Counting(), tmp_path)(TEXTS)
+            with_disk_cache(Counting(), tmp_path)(TEXTS)
 
 
 class Evil:
@@ -199,21 +199,21 @@ class Evil:
 
 def test_a_pickle_in_the_place_of_embeddings_is_not_run(tmp_path: Path) -> None:
     folder, marker = tmp_path / "store", tmp_path / "run"
-    shared(Counting(), folder)(TEXTS)
+    with_disk_cache(Counting(), folder)(TEXTS)
     (path,) = folder.glob("*.npz")
     for part in ("keys", "embeddings"):
         with np.load(path) as file:
             content = dict(file)
         np.savez(path, **content | {part: np.array([Evil(marker)] * len(TEXTS), object)})
         with pytest.raises(UserError, match=rf"{path.name}: no file of embeddings .*pickle"):
-            shared(Counting(), folder)(TEXTS)
+            with_disk_cache(Counting(), folder)(TEXTS)
         np.savez(path, **content)
     assert not marker.exists()
 
 
 def test_one_call_for_all_texts_and_another_for_a_stranger() -> None:
     encode = Counting()
-    remembered = at_once(encode, ["a", "bbb", "a", "cc"])
+    remembered = encode_ahead(encode, ["a", "bbb", "a", "cc"])
     assert encode.asked == ["a", "bbb", "cc"]
     np.testing.assert_array_equal(remembered(["cc", "a", "cc"]), Counting()(["cc", "a", "cc"]))
     assert len(encode.asked) == 3
@@ -223,7 +223,7 @@ def test_one_call_for_all_texts_and_another_for_a_stranger() -> None:
 
 def test_of_no_texts_nothing_is_asked(tmp_path: Path) -> None:
     """As where layers alone are scored, whose texts are read in another way; the store has nothing to stack."""
-    at_once(shared(Counting(), tmp_path), [])
+    encode_ahead(with_disk_cache(Counting(), tmp_path), [])
     assert not [*tmp_path.iterdir()]
 
 

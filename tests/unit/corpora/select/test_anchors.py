@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from seedbed.blocks import together
+from seedbed.blocks import concatenate
 from seedbed.corpora.select import anchors
 from seedbed.corpora.select.contamination import EvaluationTexts, texts_of
 from seedbed.corpora.select.language_id import LanguageId
@@ -28,7 +28,7 @@ def select(texts, pivot, *others):
     drawn, audit = anchors.select(
         lambda: (table[start : start + 20] for start in range(0, len(table), 20)), identify, *others
     )
-    return together(drawn), audit
+    return concatenate(drawn), audit
 
 
 def test_anchors_are_drawn_in_order_and_by_seed():

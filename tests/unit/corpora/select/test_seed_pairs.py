@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from scripts import fetch_corpus, select_pairs
-from seedbed.blocks import together
+from seedbed.blocks import concatenate
 from seedbed.corpora.select import pairs
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.settings import SeedPairs
@@ -38,7 +38,7 @@ def select(
         scripts,
         SeedPairs(**settings),
     )
-    return together(drawn), audit
+    return concatenate(drawn), audit
 
 
 def test_pairs_are_drawn_in_order_and_by_seed() -> None:
@@ -88,7 +88,7 @@ def test_fewer_pairs_than_wanted_are_an_error_that_counts_them() -> None:
 def test_a_pool_has_no_sentence_of_a_pair() -> None:
     pool = pd.DataFrame({"id": ["1", "2", "3"], "text": ["Ina zuwa!", "yara suna gona", "ina zuwa yau"]})
     counts: Counter[str] = Counter()
-    left = together(pairs.without(iter([pool[:2], pool[2:]]), ["INA ZUWA", "ruwa"], counts))
+    left = concatenate(pairs.without(iter([pool[:2], pool[2:]]), ["INA ZUWA", "ruwa"], counts))
     assert list(left["id"]) == ["2", "3"]
     assert counts == {pairs.IN_PAIRS: 1}
 

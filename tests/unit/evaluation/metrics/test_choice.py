@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from seedbed.evaluation.files import read_set
-from seedbed.evaluation.metrics.choice import choose
+from seedbed.evaluation.metrics.choice import nearest_candidates
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_table
@@ -48,24 +48,24 @@ def by_loops(candidates: list, passage: list) -> int:
 @pytest.mark.parametrize(("n", "options", "width"), [(1, 2, 1), (7, 4, 3), (40, 5, 16), (3, 1, 2), (0, 4, 8)])
 def test_the_chosen_are_those_of_loops(n: int, options: int, width: int) -> None:
     candidates, passages = RNG.normal(size=(n, options, width)), RNG.normal(size=(n, width))
-    found = choose(candidates, passages)
+    found = nearest_candidates(candidates, passages)
     assert found.shape == (n,)
     assert found.tolist() == [by_loops(*both) for both in zip(candidates.tolist(), passages.tolist(), strict=True)]
 
 
 def test_lengths_count_for_nothing_and_the_first_of_equals_is_taken() -> None:
     candidates, passages = RNG.normal(size=(50, 6, 9)), RNG.normal(size=(50, 9))
-    found = choose(candidates, passages)
+    found = nearest_candidates(candidates, passages)
     scaled = candidates * RNG.uniform(0.01, 100, size=(50, 6, 1))
-    np.testing.assert_array_equal(choose(scaled, 7 * passages), found)
+    np.testing.assert_array_equal(nearest_candidates(scaled, 7 * passages), found)
     rows = np.arange(50)
     twice = np.concatenate([candidates, candidates[rows, found][:, None] * 3], axis=1)
-    np.testing.assert_array_equal(choose(twice, passages), found, "the copy is later")
+    np.testing.assert_array_equal(nearest_candidates(twice, passages), found, "the copy is later")
     np.testing.assert_array_equal(
-        choose(twice[:, ::-1], passages), 0 * found, "the copy, three times as long, is first"
+        nearest_candidates(twice[:, ::-1], passages), 0 * found, "the copy, three times as long, is first"
     )
     order = RNG.permutation(6)
-    np.testing.assert_array_equal(order[choose(candidates[:, order], passages)], found)
+    np.testing.assert_array_equal(order[nearest_candidates(candidates[:, order], passages)], found)
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_lengths_count_for_nothing_and_the_first_of_equals_is_taken() -> None:
     ],
 )
 def test_what_has_no_nearest_is_refused(candidates: np.ndarray, passages: np.ndarray, told: str) -> None:
-    with pytest.raises(UserError, match=f"^choose: .*{told}"):
-        choose(candidates, passages)
+    with pytest.raises(UserError, match=f"^choice: .*{told}"):
+        nearest_candidates(candidates, passages)
 
 
 def test_accuracy_is_of_each_question_with_its_own_number_of_answers() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from seedbed.evaluation.classification import vote
-from seedbed.evaluation.fusion import choose
+from seedbed.evaluation.fusion import tune_weights
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -198,7 +198,7 @@ def test_the_best_weights_on_development_sets_are_chosen_and_each_text_is_asked_
     )
     sets = {"hau": (dev, None), "swh": (dev[::-1].reset_index(drop=True), None)}
     candidates = [[1, 3], [1, 0], [5, 0], [1, 1]]
-    weights, records = choose(Task(protocol="bitext"), sets, [good, bad], [2, 5], candidates)
+    weights, records = tune_weights(Task(protocol="bitext"), sets, [good, bad], [2, 5], candidates)
     assert weights == [1, 0]  # as good as [5, 0], and before it
     assert [record["weights"] for record in records] == candidates
     assert records[1]["score"] == records[2]["score"] == 1 > records[0]["score"]

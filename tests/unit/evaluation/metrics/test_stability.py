@@ -12,7 +12,7 @@ import pytest
 
 from seedbed.corpora.shape.clean import characters
 from seedbed.evaluation import protocols
-from seedbed.evaluation.metrics.stability import deviation_bound, edit_distance, edited, lipschitz
+from seedbed.evaluation.metrics.stability import apply_edits, deviation_bound, edit_distance, lipschitz
 from seedbed.evaluation.protocols import stability
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
@@ -58,18 +58,18 @@ def test_edit_distance_is_that_of_the_whole_table() -> None:
 @pytest.mark.parametrize("edits", [1, 3, 10])
 def test_an_edited_text_is_no_farther_than_its_edits_and_of_its_own_characters(edits: int) -> None:
     text = "Ruwan sama ya sauka."
-    copies = [edited(text, edits, np.random.default_rng(seed)) for seed in range(60)]
+    copies = [apply_edits(text, edits, np.random.default_rng(seed)) for seed in range(60)]
     assert all(levenshtein(text, copy) <= edits and {*copy} <= {*text} for copy in copies)
     assert len({*copies}) > 30 and {len(copy) - len(text) for copy in copies} >= {-1, 0, 1}
-    assert copies[0] == edited(text, edits, np.random.default_rng(0))
+    assert copies[0] == apply_edits(text, edits, np.random.default_rng(0))
     for short in ("a", "aa", "ab"):
-        assert all(edited(short, edits, np.random.default_rng(seed)) for seed in range(30))
+        assert all(apply_edits(short, edits, np.random.default_rng(seed)) for seed in range(30))
 
 
 def test_an_edit_takes_a_letter_with_its_marks() -> None:
     text = "ที่ดีมีครูที่รัก"
     inside = {"ที่", "ดี", "มี", "ค", "รู", "รั", "ก"}
-    copies = [edited(text, 1, np.random.default_rng(seed)) for seed in range(40)]
+    copies = [apply_edits(text, 1, np.random.default_rng(seed)) for seed in range(40)]
     assert all({*characters(copy)} <= inside for copy in copies)
     assert {edit_distance(characters(text), characters(copy)) for copy in copies} <= {0, 1}
     rows = pd.DataFrame({"id": [*"abcd"], "text": ["ที่นี่สี่ชี้" * n for n in (1, 2, 3, 4)]})
@@ -114,7 +114,7 @@ def test_the_proved_bound_holds_for_any_distributions_and_features() -> None:
         (lambda: deviation_bound(-1, 0, 0), "deviation_bound: anchoring -1; it must be 0 or more, and finite"),
         (lambda: deviation_bound(0, math.inf, 0), "deviation_bound: divergence inf;"),
         (lambda: deviation_bound(0, 0, 0, form="false"), "deviation_bound: form 'false'; expected 'proved' or 'printed'"),
-        (lambda: edited("", 1, RNG), "edited: an empty text has no character to edit"),
+        (lambda: apply_edits("", 1, RNG), "apply_edits: an empty text has no character to edit"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_told_in_one_line(call: Callable[[], Any], told: str) -> None:

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import Query, ask, asked_by, open_greedy
+from seedbed.classifiers.in_context import Query, open_greedy, predict_labels, request_key
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing import prompts
 from seedbed.generators.writing.backends import Completion, Request, open_backend, stream
@@ -129,8 +129,10 @@ def test_what_is_drawn_has_a_stream_of_its_own_and_limits_that_say_something(ser
 
 
 def label(generator: Generator, queries: list[Query], how: Answering = HOW, state: Path | None = None) -> Answers:
-    with answers(state, asked_by(generator, "", LABELS, how, "eng")) as journal:
-        return ask(generator, partial(open_greedy, generator, None, how), queries, LABELS, INSTRUCTION, how, journal)
+    with answers(state, request_key(generator, "", LABELS, how, "eng")) as journal:
+        return predict_labels(
+            generator, partial(open_greedy, generator, None, how), queries, LABELS, INSTRUCTION, how, journal
+        )
 
 
 ANSWERS = [

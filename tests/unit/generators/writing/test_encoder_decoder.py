@@ -15,7 +15,7 @@ from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
 from scripts import train_task_adapter
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import Query, ask, open_greedy
+from seedbed.classifiers.in_context import Query, open_greedy, predict_labels
 from seedbed.classifiers.likelihood import label_scores
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
@@ -111,7 +111,9 @@ def test_rows_that_end_leave_the_others_alone(base, tmp_path):
 
 
 def answers(base: Path, queries: list[Query], how: Answering) -> Answers:
-    return ask(settings(base), partial(open_greedy, settings(base), base, how), queries, LABELS, INSTRUCTION, how)
+    return predict_labels(
+        settings(base), partial(open_greedy, settings(base), base, how), queries, LABELS, INSTRUCTION, how
+    )
 
 
 @pytest.mark.parametrize("prefix", ["", " "])

@@ -56,7 +56,7 @@ def test_the_gpus_of_this_machine_are_named_if_there_are_some(benchmarks, tmp_pa
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
     assert making.graphics() == ["2 x NVIDIA A", "1 x NVIDIA B"]
-    told = making.told(benchmarks, Forecast(device="gpu"), {})
+    told = making.run_facts(benchmarks, Forecast(device="gpu"), {})
     assert re.fullmatch(r"\d+ cores, .+, 2 x NVIDIA A, 1 x NVIDIA B, \w+", told["Machine"])
     program.write_text("#!/bin/sh\necho no devices; exit 9")
     assert making.graphics() == []
@@ -64,7 +64,7 @@ def test_the_gpus_of_this_machine_are_named_if_there_are_some(benchmarks, tmp_pa
 
 def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
     prices = Forecast(device="gpu", gpu_hour=2, cpu_hour=0.1, currency="EUR")
-    told = making.told(benchmarks, prices, {"train_encoder": 1})
+    told = making.run_facts(benchmarks, prices, {"train_encoder": 1})
     assert told["Jobs"] == "3, 1.10 CPU hours, 0.50 GPU hours" and told["Cost"] == "1.11 EUR"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", told["Made"]) and re.fullmatch(
         r"[0-9a-f]+\+?|v.*|not known", told["Commit"]
@@ -72,5 +72,5 @@ def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
 
 
 def test_jobs_of_a_machine_without_a_gpu_took_no_gpu_hours(benchmarks):
-    told = making.told(benchmarks, Forecast(device="cpu"), {"train_encoder": 1})
+    told = making.run_facts(benchmarks, Forecast(device="cpu"), {"train_encoder": 1})
     assert told["Jobs"].endswith("0.00 GPU hours") and "Cost" not in told
