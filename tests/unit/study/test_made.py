@@ -77,7 +77,7 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("seedbed/trainers.py", "tensor.copy_(saved[name])", "pass", id="state that is read"),
         pytest.param("seedbed/checkpoints.py", "str(max(complete", "str(min(complete", id="the newest checkpoint"),
         pytest.param("seedbed/encoders/export/save.py", "backend.no_truncation()", "pass", id="saving"),
-        pytest.param("seedbed/encoders/export/save.py", "beside(directory)", "pass", id="saving beside"),
+        pytest.param("seedbed/encoders/export/save.py", "write_files(directory)", "pass", id="saving beside"),
         pytest.param("seedbed/trainers.py", "np.random.SeedSequence(seed)", "np.random.SeedSequence(seed + 1)", id="seed"),
         pytest.param("seedbed/corpora/select/subset.py", "16)", "8)", id="rows"),
         pytest.param("seedbed/encoders/prompts.py", "DOCUMENT", "QUERY", id="prompts"),

@@ -137,8 +137,8 @@ def test_what_is_in_the_store_waits_for_no_job(tmp_path: Path) -> None:
 
 DEADLY = """
 import os, pathlib, signal, sys
-from seedbed.vectors.store import shared
-shared(lambda texts: os.kill(os.getpid(), signal.SIGKILL), pathlib.Path(sys.argv[1]), remote=True)(sys.argv[2:])
+from seedbed.vectors.store import with_disk_cache
+with_disk_cache(lambda texts: os.kill(os.getpid(), signal.SIGKILL), pathlib.Path(sys.argv[1]), remote=True)(sys.argv[2:])
 """
 
 
