@@ -1,7 +1,7 @@
-"""Adapter composition, paper 000 equation 2: task + scale (target - source).
+"""Composition of LoRA adapters, paper 000 equation 2: task + scale (target - source).
 
-AdaMergeX's code adds A to A and B to B ("factors"), which is not the equation on weights: the product of sums has cross
-terms. "product" is the equation, exactly, by stacking the three adapters to rank 3r.
+AdaMergeX's code adds A to A and B to B ("factors"). That is not the equation on the weight updates B A, since a product
+of sums has cross terms. "product" is the equation exactly: it stacks the three adapters to rank 3r.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PLAIN = ("use_dora", "use_rslora", "rank_pattern", "alpha_pattern", "modules_to_
 
 @dataclass(frozen=True)
 class Adapter:
-    """A peft directory that was read, and Seedbed's manifest in it, if there is one."""
+    """A loaded peft directory, and seedbed's manifest in it, if there is one."""
 
     path: Path
     config: dict[str, Any]
@@ -43,16 +43,22 @@ class Adapter:
 def compose(
     task: State, target: State, source: State, *, scale: float, space: Literal["factors", "product"]
 ) -> dict[str, Tensor]:
-    """Compose three adapters of one rank and one alpha: task + scale (target - source).
+    """Compose three LoRA adapters of one rank and one alpha: task + scale (target - source).
 
     Args:
-        task: what the generator is to do, learnt in the source language.
-        scale: lambda.
+        task: tensors of the task adapter, trained in the source language.
+        target: tensors of the language adapter of the target language.
+        source: tensors of the language adapter of the source language.
+        scale: lambda in the paper.
         space: "factors" composes A and B element-wise and keeps rank r (AdaMergeX's code). "product" composes B A and
-            has rank 3r; B carries scale and sign. Both hold for any alpha / r, so keep that ratio.
+            has
+            rank 3r, with scale and sign in B. Both are right for any alpha / r, provided that this ratio is kept.
+
+    Returns:
+        The composed tensors, by the names in `task`, in float32.
 
     Raises:
-        UserError: the adapters have other modules, ranks or shapes, or are not plain LoRA.
+        UserError: the adapters have different modules, ranks or shapes, or are not plain LoRA.
 
     Source: paper 000, equation 2; Zhao et al. 2024 (AdaMergeX).
     """
@@ -71,21 +77,29 @@ def compose_directories(
     output: Path,
     tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
-    """Compose three peft directories into one and say in its manifest, `seedbed.json`, what other ways would lose.
+    """Compose three peft directories into one, with a manifest, `seedbed.json`, that reports the error of
+    approximations.
 
-    `residuals` are Frobenius norms over all modules, relative to the exact B A: `factors` of composing element-wise,
-    `rank` of truncating to the task adapter's rank by SVD. `shift` is how far the exact B A lies from the task's,
-    relative to the task's. `parts` are the manifests of the three adapters.
+    `residuals` are Frobenius norms over all modules, relative to the exact B A: `factors`, the error of composing
+    element-wise, and `rank`, the error of truncating to the task adapter's rank by SVD. `shift` is the distance of the
+    exact
+    B A from the task adapter's, relative to the latter. `parts` are the manifests of the three adapters.
 
     Args:
+        task: the task adapter.
+        target: the language adapter of the target language.
+        source: the language adapter of the source language.
+        composition: scale and space.
+        output: the folder that is written.
         tell: writes the card, see `adapter_card.write`.
 
     Returns:
         The manifest.
 
     Raises:
-        UserError: not an adapter; adapters of other bases, modules, ranks or alphas; or, for "factors", of other seeds.
-            Factors add up only if A started from the same values, and of that only the seeds tell.
+        UserError: not an adapter; adapters of different bases, modules, ranks or alphas; or, for "factors", of
+            different
+            seeds. Factors can be added only if the A matrices had the same initial values, which only the seeds show.
     """
     adapters = {"task": _read(task), "target": _read(target), "source": _read(source)}
     _check_configs(adapters.values())
@@ -103,7 +117,7 @@ def compose_directories(
 
 
 def residuals(task: State, target: State, source: State, *, scale: float) -> dict[str, float]:
-    """What a composition that is not exact loses; see `compose_directories`. No B A is formed: 3r is small."""
+    """Errors of approximate compositions, see `compose_directories`. They are computed without forming B A."""
     states = [{name: tensor.double() for name, tensor in state.items()} for state in (task, target, source)]
     squares: Counter[str] = Counter()
     for name in filter(_is_a, task):
@@ -129,7 +143,7 @@ def residuals(task: State, target: State, source: State, *, scale: float) -> dic
 
 
 def singular_values(b: Tensor, a: Tensor) -> Tensor:
-    """Singular values of B A, (out, k) times (k, in), descending, (k,), by way of a k x k matrix."""
+    """Singular values (k,) of B A, descending, for b (out, k) and a (k, in), computed from a k x k matrix."""
     return torch.linalg.svdvals(torch.linalg.qr(b).R @ torch.linalg.qr(a.T).R.T)
 
 

@@ -16,38 +16,38 @@ from seedbed.settings import EACH_ONCE, BaseUrl, NoResult, Once, Seed, Settings,
 
 
 class Writing(Settings):
-    """One way in which a generator writes triplets."""
+    """A method by which a generator makes triplets."""
 
     adapters: Literal["none", "composed", "cross-lingual"]
     """Adapters that write positives and negatives."""
     prompt: Literal["syncse", "nli", "questions", "none"]
-    """The file of resources/prompts with the words by which it asks; none: a translator reads the text alone."""
+    """The file of resources/prompts with the prompts; none: a translator gets the text alone."""
     output: Literal["own", "pivot"]
-    """The language that is written: the anchor's, or the pivot."""
+    """The language of generated texts: the anchor's, or the pivot."""
 
 
 WRITING = {name: Writing.model_validate(record) for name, record in yamls.read(resource("writing.yaml")).items()}
-"""The ways by the names that seedbed/resources/writing.yaml gives them."""
+"""The methods by their names in seedbed/resources/writing.yaml."""
 METHODS = tuple(WRITING)
-"""The names of the ways."""
+"""The names of the methods."""
 
 
 def by_adapters(adapters: str) -> str:
-    """The way that writes with such adapters."""
+    """The method that generates with such adapters."""
     return next(name for name, writing in WRITING.items() if writing.adapters == adapters)
 
 
 TRANSLATION = next(name for name, writing in WRITING.items() if writing.prompt == "none")
-"""The way in which rows are no triplets of new sentences, but those of a corpus in another language."""
+"""The method whose rows are those of a corpus in another language, not triplets of new sentences."""
 
 
 Polarity = Literal["positive", "negative"]
 POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
-"""What is written of each anchor."""
+"""The texts that are generated for each anchor."""
 Method = Literal[METHODS]
-"""How it is asked for."""
+"""Name of a method."""
 BOTH = "both"
-"""In a polarity's place: an adapter that writes positives and negatives alike."""
+"""Instead of a polarity: an adapter that generates positives and negatives."""
 
 LanguageData = Literal["instructions", "annotated", "text", "passages", "translations"]
 DATA_KIND: dict[LanguageData, str] = {
@@ -259,25 +259,26 @@ class Generator(Settings):
         return self
 
     def idle(self) -> frozenset[str]:
-        """Names of the fields that change no result: see `Settings`. Where the weights are known, it is no matter which
-        server has them."""
+        """Names of the fields that change no result, see `Settings`; with known weights, the server that runs them is
+        one.
+        """
         return super().idle() | ({"endpoint"} if self.source else set())
 
     @property
     def origin(self) -> dict[str, str]:
-        """What a record says of where the model is from: its weights, or the server that has them."""
+        """The model's origin, for records: its weights, or the server that has them."""
         if self.source is None:
             return {"endpoint": self.endpoint, "served_model": self.served_model}
         return self.source.model_dump(mode="json", exclude_defaults=True)
 
     @property
     def language_corpus(self) -> str:
-        """The corpus of a language that its adapter learns from."""
+        """The corpus of a language that its language adapter is trained on."""
         fixed = {"passages": "text", "translations": "parallel"}.get(self.language_data, self.language_data)
         return self.language_text or fixed
 
     def task_adapter(self, polarity: Polarity) -> str:
-        """The name of the task adapter that writes a polarity."""
+        """The name of the task adapter that generates a polarity."""
         return BOTH if self.task_adapters == "one" else polarity
 
 

@@ -29,7 +29,7 @@ class Candidates(NamedTuple):
     mask: Tensor
     """(n, K), true where there is a candidate that can be chosen."""
     scores: Tensor | None
-    """(n, K, 3), nan where there is no candidate; None: nobody judged."""
+    """Judge's scores (n, K, 3), nan where there is no candidate; None: there are none."""
 
     def distinct(self) -> tuple[list[str], Tensor]:
         """The translations that can be chosen, each once, and where each candidate (n, K) is among them; 0 for none."""
@@ -42,12 +42,13 @@ class Candidates(NamedTuple):
 
 
 def packed(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
-    """A row for each text, with its candidates as JSON, for an objective.
+    """One row for each text, with its candidates as JSON: the training table of an objective.
 
     Args:
-        found: `id`, `text`, `translator`, `english`, `usable`, and ASPECTS where somebody judged: one row for each text
-            and translator, translators in the same order everywhere.
-        judged: False: nobody judged, whatever columns there are.
+        found: `id`, `text`, `translator`, `english`, `usable`, and ASPECTS if there are judgements: one row for each
+            text
+            and translator, with the translators in the same order everywhere.
+        judged: False: columns of judgements are ignored.
 
     Returns:
         `id`, `text`, `candidates`.
@@ -65,11 +66,11 @@ def packed(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
 
 
 def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Path] = ()) -> pd.DataFrame:
-    """The candidates of several sets of texts as `packed` has them, each text once.
+    """Read the candidates of several sets of texts, each text once; the result has the columns of `packed`.
 
     Args:
-        sets: of each, translator -> file, with the same translators in the same order.
-        judgements: a file for each set; empty: nobody judged.
+        sets: for each set, translator -> file, with the same translators in the same order.
+        judgements: a file for each set; empty: there are no judgements.
 
     Raises:
         UserError: as `translations.candidates`; or a set lacks a translator.
@@ -85,14 +86,16 @@ def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Pat
 
 
 def unpacked(table: pd.DataFrame) -> Candidates:
-    """The candidates of a table as `packed` makes it.
+    """The candidates in a table of `packed`.
 
-    A candidate that a judge could not score cannot be chosen, where another of its text was scored; where none was, as
-    of a text in the pivot language, which is its own translation, all can.
+    A candidate that a judge could not score cannot be chosen if another candidate of its text was scored; if none was,
+    as
+    for a text in the pivot language, which is its own translation, all can be chosen.
 
     Raises:
-        UserError: texts with other translators than the first, or fewer than three scores, or one outside 1 to 10; or
-            no text has a candidate.
+        UserError: texts with other translators than the first, fewer than three scores, or one outside 1 to 10; or no
+            text
+            has a candidate.
     """
     rows = [json.loads(cell) for cell in table["candidates"]]
     translators = [one["translator"] for one in rows[0]]

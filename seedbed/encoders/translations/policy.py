@@ -20,7 +20,7 @@ from seedbed.encoders.translations.rewards import Actor, reward
 from seedbed.io import UserError
 
 ACTOR = "actor.safetensors"
-"""The policy, beside the encoder that it was trained with."""
+"""File of the policy in the folder of the encoder that it was trained with."""
 BATCH = 64
 """Texts whose states are made together."""
 
@@ -106,7 +106,11 @@ class Policy:
 
 
 def read_actor(folder: Path) -> Actor:
-    """The policy beside an encoder; UserError: there is none."""
+    """Load the policy from an encoder's folder.
+
+    Raises:
+        UserError: the folder has none.
+    """
     try:
         state = load_file(folder / ACTOR)
         actor = Actor(len(state["layers.0.bias"]))

@@ -1,1 +1,1 @@
-"""Adapters of language models: what they learn from, how, and what is said of them."""
+"""LoRA adapters of language models: training data, training, and model cards."""

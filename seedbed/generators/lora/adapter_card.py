@@ -1,4 +1,4 @@
-"""What a LoRA adapter carries with it: whose weights it belongs to, and a model card that says how to load it."""
+"""The base model of a LoRA adapter, and a model card that says how to load the adapter."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -42,14 +42,14 @@ SHOWN = ("kind", "polarity", "language", "prompts", "loss", "dtype", "steps")
 
 
 def base_of(weights: Path, name: str) -> dict[str, Any]:
-    """What an adapter must say of the model that it was trained on.
+    """The base model of an adapter, for its manifest.
 
     Args:
-        weights: the model's folder; where `fetch_model` made it, its manifest says what the model is.
-        name: what the study calls it.
+        weights: the model's folder; if `fetch_model` made it, its manifest names the model.
+        name: the model's name in the study.
 
     Returns:
-        `name`, and `id` and `revision` on the hub, `origin` and `licence`, each empty where it is not known.
+        `name`, and `id` and `revision` on the hub, `origin` and `licence`; unknown ones are empty.
     """
     manifest = weights / MANIFEST
     known = read_json(manifest) if manifest.is_file() else {}
@@ -64,7 +64,7 @@ def config_of(base: Mapping[str, str]) -> dict[str, Any]:
 
 
 def is_on_the_hub(manifest: Mapping[str, Any]) -> bool:
-    """Whether the base of an adapter is a repository of the hub, as its manifest has it."""
+    """Whether the base model of an adapter is a repository on the hub, according to the adapter's manifest."""
     return bool(_base(manifest)["id"])
 
 
@@ -76,13 +76,15 @@ def write(
     base: str = "",
     licence: licences.Licence | None = None,
 ) -> None:
-    """Write README.md beside an adapter: the same manifest, the same bytes.
+    """Write README.md into an adapter's folder; equal manifests give equal bytes.
 
     Args:
-        manifest: with `base`, as `base_of` has it; of a composed adapter with `parts`, whose task has it.
-        place: what the lines of use open: a folder, or a repository of the hub.
-        base: repository of the base on the hub, in the place of the one that the manifest knows.
-        licence: in the place of the base's.
+        directory: the adapter's folder.
+        manifest: the adapter's manifest with `base`, see `base_of`; a composed adapter has it in the `parts` of its
+            task.
+        place: path in the usage example: a folder, or a repository on the hub.
+        base: repository of the base on the hub, instead of the one in the manifest.
+        licence: licence of the base, instead of the one in the manifest.
     """
     known = _base(manifest)
     known = {**known, "id": base, "revision": ""} if base else known

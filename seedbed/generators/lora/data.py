@@ -1,4 +1,4 @@
-"""What adapters learn from: rows of text become tokens, in the words that generation uses."""
+"""Training examples of adapters: rows of text become token ids, with the same prompts as in generation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Texts = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Example:
-    """Token ids. The loss is over the completion; for plain text the prompt is BOS alone."""
+    """Token ids of a training example. The loss is over the completion; for plain text the prompt is only BOS."""
 
     prompt: list[int]
     completion: list[int]
@@ -39,12 +39,15 @@ class Example:
 def for_task(
     tokenizer: Any, rows: Iterable[Texts], polarities: Sequence[Polarity], lora: Lora, *, language: str, style: Style
 ) -> list[Example]:
-    """Premises with their entailments, contradictions or both (paper 000, table 9); `lora.examples` in all.
+    """Examples of a task adapter: premises with their entailments, contradictions or both (paper 000, table 9).
 
     Args:
-        rows: anchor and the polarities.
-        polarities: with both, each row gives one example of each.
-        language: name of the language of positives and negatives.
+        tokenizer: of the language model.
+        rows: rows with `anchor` and the columns of the polarities.
+        polarities: what is generated; with both, each row gives one example of each.
+        lora: training settings; at most `lora.examples` examples are returned.
+        language: English name of the language of positives and negatives.
+        style: "chat" or "plain" prompts.
     """
     pairs = (
         (zero_shot(row["anchor"], polarity, language, style), row[polarity])
@@ -65,13 +68,17 @@ def for_language(
     loss: LanguageLoss = "text",
     pivot: str = "",
 ) -> list[Example]:
-    """Causal language modelling of one language: `lora.examples` of the kind that `data` names (paper 000, table 10).
+    """Examples of a language adapter: causal language modelling of one language (paper 000, table 10).
 
     Args:
-        rows: text; prompt and response, for instructions; text and pivot, for translations.
-        language: its name.
-        loss: of instructions and translations, over prompt and response alike ("text") or over the response alone.
-        pivot: name of the language that is translated into.
+        tokenizer: of the language model.
+        rows: rows with `text`; for instructions `prompt` and `response`; for translations `text` and `pivot`.
+        data: kind of the examples, see `Generator.language_data`.
+        lora: training settings; at most `lora.examples` examples are returned.
+        language: English name of the language.
+        style: "chat" or "plain" prompts.
+        loss: for instructions and translations, "text" for prompt and response, "response" for the response alone.
+        pivot: English name of the language that is translated into.
     """
     turns = in_turn(rows, lora.seed)
     if data == "passages":
@@ -87,7 +94,16 @@ def for_language(
 
 
 def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
-    """Pairs (premise, hypothesis, label) in a language (its name) with their label's number; `lora.examples` in all."""
+    """Examples of an NLI classifier: pairs (premise, hypothesis) with the number of their label; at most
+    `lora.examples`.
+
+    Args:
+        tokenizer: of the language model.
+        rows: rows with `premise`, `hypothesis` and `label`.
+        lora: training settings.
+        language: English name of the pairs' language.
+        style: "chat" or "plain" prompts.
+    """
     pairs = (
         (pair_prompt(row["premise"], row["hypothesis"], language, style), str(LABELS.index(row["label"])))
         for row in in_turn(rows, lora.seed)
@@ -96,19 +112,19 @@ def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: s
 
 
 def in_turn(rows: Iterable[Row], seed: int) -> list[Row]:
-    """The rows in a seeded random order, those that top up a source after all others."""
+    """The rows in a seeded random order; rows from a source's `top_up` come after all others."""
     order = list(rows)
     random.Random(seed).shuffle(order)
     return sorted(order, key=lambda row: isinstance(row, Mapping) and row.get("id", "").startswith(TOPPED_UP))
 
 
 def sample(rows: Iterable[Row], lora: Lora) -> list[Row]:
-    """The first `lora.examples` rows in their turn."""
+    """The first `lora.examples` rows in the order of `in_turn`."""
     return in_turn(rows, lora.seed)[: lora.examples]
 
 
 def enough(examples: Iterable[Example], lora: Lora) -> list[Example]:
-    """The first examples, until `lora.examples` of them fit into `lora.max_length`; training drops the longer ones."""
+    """The first examples, of which `lora.examples` have at most `lora.max_length` tokens; training drops longer ones."""
     found: list[Example] = []
     fitting = 0
     for one in examples:
@@ -136,9 +152,10 @@ def from_texts(tokenizer: Any, texts: Iterable[str]) -> Iterator[Example]:
 
 
 def passages(tokenizer: Any, texts: Iterable[str], limit: int) -> Iterator[Example]:
-    """Examples as `from_texts` makes them, each of as many texts in a row, one a line, as fit into `limit` tokens.
+    """Examples of consecutive texts, one a line, with as many texts as fit into `limit` tokens; otherwise see
+    `from_texts`.
 
-    A text that is longer by itself becomes an example by itself; training drops and counts it.
+    A text that is longer is an example by itself, which training drops and counts.
     """
     passage: list[int] = []
     for text in texts:

@@ -1,6 +1,6 @@
-"""Batches of examples, and the loss of their completions, with the output head only where a token is learnt.
+"""Batches of examples, and the loss of completions, with logits only for tokens that have a loss.
 
-Gemma 3's head has 262k words, and most tokens of an example are prompt, which carries no loss.
+Gemma 3 has a vocabulary of 262k tokens, and most tokens of an example are prompt, which has no loss.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from transformers import PreTrainedModel
 from seedbed.generators.lora.data import Example
 
 IGNORED = -100
-"""Label of a position that is not learnt, as in transformers."""
+"""Label of a position without loss, as in transformers."""
 WINDOW = 50
-"""Micro batches that are sorted by length together: padding shrinks, and the order stays random."""
+"""Number of micro batches that are sorted by length together: padding decreases, and the order stays random."""
 CHUNK = 128
-"""Positions whose logits exist at once: 134 MB in float32 for 262k words."""
+"""Number of positions whose logits are computed at once: 134 MB in float32 for 262k tokens."""
 
 
 def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
-    """A batch padded on the right to its longest example; (B, T) each."""
+    """A batch of examples, padded on the right: `input_ids`, `attention_mask` and `labels`, (B, T) each."""
     rows = {
         "input_ids": [one.prompt + one.completion for one in examples],
         "attention_mask": [[1] * len(one) for one in examples],
@@ -39,9 +39,10 @@ def collate(examples: Sequence[Example]) -> dict[str, Tensor]:
 
 
 class ByLength(Sampler[int]):
-    """An order in which each run of `size` indices has similar lengths, and the runs are shuffled, anew in each epoch.
+    """Sampler of batches with similar lengths in a random order, which differs between epochs.
 
-    Unlike transformers' group_by_length it does not go from long to short, which would tie a step's place to length.
+    Unlike transformers' group_by_length, it has no descending order of lengths, which would tie a step's number to
+    length.
     """
 
     def __init__(self, lengths: Sequence[int], size: int, seed: int) -> None:
@@ -66,13 +67,14 @@ class ByLength(Sampler[int]):
 
 
 def completion_loss(model: PeftModel, batch: Mapping[str, Tensor]) -> Tensor:
-    """Summed cross-entropy of the completion tokens, in nats: transformers' own loss without the logits it ignores.
+    """Summed cross-entropy of the completion tokens, in nats: transformers' loss, without logits of other tokens.
 
     Args:
-        batch: `input_ids`, `attention_mask` and `labels`, each (B, T), as `collate` makes them.
+        model: the language model with its adapter.
+        batch: `input_ids`, `attention_mask` and `labels`, each (B, T), see `collate`.
 
     Returns:
-        A float32 scalar that can be differentiated with respect to the body, not to the head.
+        A float32 scalar, differentiable with respect to the body of the model, not to the head.
     """
     base = model.get_base_model()
     inputs = {name: batch[name] for name in ("input_ids", "attention_mask")}

@@ -42,28 +42,32 @@ def train(
     about: Mapping[str, Any] | None = None,
     tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
-    """Train an adapter and write it as a peft directory with a manifest, `seedbed.json`.
+    """Train a LoRA adapter of a language model, and write it as a peft directory with a manifest, `seedbed.json`.
 
-    Follows the public code of paper 000 (appendix A.5.2): QLoRA with a constant rate, loss on completions. The loss of
-    an optimiser step is the mean over all its completion tokens, however they fall into micro batches. Adapters with
-    one `lora.seed` start from the same A (B is zero), which composing them factor by factor needs.
+    Follows the public code of paper 000 (appendix A.5.2): QLoRA with a constant learning rate and the loss on
+    completions.
+    The loss of an optimiser step is the mean over all its completion tokens, for any size of micro batches. Adapters
+    with
+    equal `lora.seed` have equal initial A (B is zero), which composing them factor by factor needs.
 
     Args:
-        base: directory of the language model.
-        name: the generator's name, written where peft would put the machine's path if the base is not of the hub.
-        output: replaced as a whole when the training has ended well.
-        state: directory for checkpoints; a killed training goes on from the last one, and a finished one removes
-            them.
-        minutes: as of `trainers.fit`.
-        dtype: of the base, "bfloat16", "float32" or "auto"; the adapter is trained and saved in float32.
-        about: what else to note in the manifest, such as polarity and language.
+        base: folder of the language model.
+        examples: the training examples.
+        lora: training settings.
+        name: the generator's name, which stands for the base in adapter_config.json if the base is not on the hub.
+        output: the folder that is written, or replaced, at the end of training.
+        state: folder of checkpoints; a killed training resumes from the last one, and a finished one removes them.
+        minutes: see `trainers.fit`.
+        dtype: precision of the base, "bfloat16", "float32" or "auto"; the adapter is trained and saved in float32.
+        about: further facts for the manifest, such as polarity and language.
         tell: writes the card, see `adapter_card.write`.
 
     Returns:
         The manifest: settings, counts, mean loss of each epoch (nats per completion token), versions, sha256 of files.
 
     Raises:
-        UserError: no example within `lora.max_length` (longer ones are dropped and counted, never cut); batch sizes
+        UserError: no example within `lora.max_length` (longer ones are dropped and counted, never truncated); batch
+            sizes
             that do not divide; a loss that is not finite; nf4 without CUDA or bitsandbytes; an adapter without effect;
             or a model whose logits are not its head's output.
     """
@@ -98,7 +102,18 @@ def finish(
     output: Path,
     tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
-    """Write what was trained and its manifest, with counts, losses and versions; remove the checkpoints."""
+    """Write a trained adapter and its manifest, with counts, losses and versions, and remove the checkpoints.
+
+    Args:
+        trainer: the finished trainer.
+        manifest: facts so far.
+        write: saves the adapter into a folder.
+        output: the folder that is written.
+        tell: writes the card, see `adapter_card.write`.
+
+    Returns:
+        The manifest.
+    """
     manifest |= {"steps": trainer.state.global_step, "losses": epoch_losses(trainer.state), "versions": _versions()}
     with atomic_directory(output) as directory:
         write(directory)
@@ -108,13 +123,13 @@ def finish(
 
 
 def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example | Mapping[str, Any]]) -> str:
-    """Name of the checkpoints: a hash of all that the adapter depends on."""
+    """Name of the checkpoints: a hash of base, settings, precision, versions and examples."""
     plain = [dict(one) if isinstance(one, Mapping) else [one.prompt, one.completion] for one in examples]
     return fingerprint([manifests.digest_of(base), lora.model_dump(), dtype, _versions(), plain])
 
 
 def require_effect(difference: float, adapter: Path) -> None:
-    """Stop, by a UserError, at an adapter whose outputs differ from the base's by nothing, or by no number."""
+    """Raise a UserError if an adapter does not change outputs: `difference` is 0 or not a number."""
     if not difference > 0:
         raise UserError(
             f"{adapter}: base and adapter give the same outputs; train longer, or with a higher learning_rate"
@@ -188,12 +203,14 @@ def _adapt(model: PreTrainedModel, lora: Lora) -> PeftModel:
 
 
 def adapt(model: PreTrainedModel, body: str, lora: Lora, *, spared: Sequence[str] = (), **options: Any) -> PeftModel:
-    """The model with a fresh adapter in its body.
+    """Add an adapter with initial weights to the body of a model.
 
     Args:
-        body: name of the module that holds all that may be adapted.
-        spared: modules of the body that are not.
-        options: of peft's LoraConfig.
+        model: the language model.
+        body: name of the module whose linear layers may get adapters.
+        lora: rank, alpha, dropout, targets and seed.
+        spared: modules of the body that get none.
+        options: further options of peft's LoraConfig.
     """
     # "all-linear" would reach a multimodal checkpoint's vision tower, and a pattern the head.
     excluded = "|".join([rf"(?!{re.escape(body)}\.).*", *map(re.escape, spared)])

@@ -1,7 +1,7 @@
 """Training set of the XL-LoRA adapter: anchors in many languages, targets in English. Paper 000, section 3, steps 1-2.
 
-A premise is drawn in one language for each polarity, maybe another one, as in the published files. Languages come out
-even as far as the text goes.
+For each polarity a premise is sampled in one language, maybe different ones, as in the published files. Languages have
+equal shares, as far as there are enough texts.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _drawn(tables: Tables, count: int, seed: int) -> pd.DataFrame:
 
 
 def _draw(rows: pd.DataFrame, count: int, seed: int) -> list[str]:
-    """At most `count` distinct keys: the languages take turns, each with its own next one in random order."""
+    """Sample at most `count` distinct keys, from the languages in turn, each in random order."""
     random = np.random.default_rng(seed)
     queues = [list(random.permutation(group["key"])) for _, group in rows.groupby("language")]
     drawn: dict[str, None] = {}

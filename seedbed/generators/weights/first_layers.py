@@ -1,4 +1,4 @@
-"""The first blocks of a transformer become a model of their own."""
+"""Truncation of a transformer to its first layers."""
 
 import json
 import re
@@ -16,7 +16,8 @@ def cut(directory: Path, layers: int) -> None:
     """Keep the first `layers` blocks of a model, with its embeddings, its last norm and its heads.
 
     Args:
-        directory: as `save_pretrained` writes it, of transformers or of sentence-transformers; changed in place.
+        directory: the saved model, of transformers or of sentence-transformers; it is changed in place.
+        layers: the number of blocks.
 
     Raises:
         UserError: it has fewer blocks.

@@ -9,7 +9,7 @@ from seedbed.io import UserError, read_json
 
 
 def is_encoder_decoder(base: Path) -> bool:
-    """Whether a model reads prompts with one stack of layers and writes with another (mT0, Aya-101)."""
+    """Whether a model has an encoder for prompts and a decoder for outputs (mT0, Aya-101)."""
     config = base / "config.json"
     return config.is_file() and bool(read_json(config).get("is_encoder_decoder"))
 

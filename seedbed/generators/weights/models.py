@@ -35,11 +35,11 @@ def open_language_model(base: Path, kind: Any = AutoModelForCausalLM, **options:
 
 
 def in_four_bits(setting: str, dtype: torch.dtype) -> dict[str, Any]:
-    """Options of `open_language_model` for weights in nf4 with double quantisation, as QLoRA has them.
+    """Options of `open_language_model` for weights in nf4 with double quantisation, as in QLoRA.
 
     Args:
-        setting: what asks for it, as errors say.
-        dtype: that it computes in.
+        setting: name of the setting, for errors.
+        dtype: precision of computation.
 
     Raises:
         UserError: there is no NVIDIA GPU, or no bitsandbytes.

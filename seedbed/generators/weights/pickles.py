@@ -16,28 +16,28 @@ PICKLED = "pytorch_model*.bin"
 INDEX = "pytorch_model.bin.index.json"
 PROGRAM = Path(__file__).with_name("to_safetensors.py")
 KEPT = ("PATH", "LD_LIBRARY_PATH", "OMP_NUM_THREADS")
-"""What the program is told of the environment: no token, no address of a server."""
+"""Environment variables that the program gets: no token, no address of a server."""
 START, SPEED = 600, 10**7
 """Seconds, and bytes a second: a conversion that is slower ends."""
 
 
 def without_safetensors(directory: Path) -> list[Path]:
-    """The folders of a model (its own, and those of its modules) that have a config.json and no safetensors."""
+    """The folders of a model (of itself and of its modules) that have a config.json and no safetensors."""
     folders = sorted(path.parent for path in directory.rglob("config.json"))
     return [folder for folder in folders if not any(folder.glob("*.safetensors"))]
 
 
 def convert(directory: Path) -> dict[str, str]:
-    """Write safetensors in the place of the pickled weights of a model's directory, which are deleted.
+    """Replace the pickled weights in a model's directory by safetensors.
 
-    They are read by a process of its own, see `to_safetensors`. Pickled weights with safetensors next to them are left
-    as they are.
+    A separate process reads them, see `to_safetensors`. Pickled weights with safetensors next to them are unchanged.
 
     Returns:
-        The sha256 of each file that was converted, by its path.
+        The sha256 of each converted file, by its path.
 
     Raises:
-        UserError: one holds anything but tensors, is damaged, or cannot be converted within its memory and time.
+        UserError: a file contains anything other than tensors, is damaged, or cannot be converted within its memory and
+            time.
     """
     converted = {}
     for folder in without_safetensors(directory):

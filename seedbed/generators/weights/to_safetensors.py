@@ -1,7 +1,7 @@
-"""Pickled weights become safetensors: `python -I to_safetensors.py FOLDER FILE...`, see `conversion`.
+"""Conversion of pickled weights to safetensors: `python -I to_safetensors.py FOLDER FILE...`, see `conversion`.
 
-Somebody may have made the files to do harm: so it is a process of its own, which imports nothing of the project and
-executes no pickle (torch's restricted reader). Whatever goes wrong ends it with one line on its error stream.
+The files may be malicious: the conversion is a separate process, which imports nothing of the project and executes no
+pickle (torch's restricted reader). Any error ends it with one line on its error stream.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def main(arguments: list[str]) -> None:
 
 
 def tensors(files: list[Path], size: int) -> dict[str, torch.Tensor]:
-    """What the files hold, which must be dense tensors by name.
+    """The dense tensors in the files, by name.
 
     Args:
-        size: bytes of the files: no tensor is larger, and all together are at most SHARED times as large.
+        size: bytes of the files: no tensor may be larger, and all together at most SHARED times as large.
 
     Raises:
-        ValueError: they hold anything else; or as `torch.load`.
+        ValueError: they contain anything else; or as `torch.load`.
     """
     found: dict[str, Any] = {}
     for file in files:

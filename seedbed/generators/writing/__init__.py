@@ -1,1 +1,1 @@
-"""What language models write: prompts, who runs them, and what is kept of it."""
+"""Generation by language models: prompts, back ends, and caches of completions."""

@@ -20,22 +20,27 @@ SIDES = COLUMNS["paraphrases"]
 def translate(
     backend: Backend, rows: pd.DataFrame, languages: tuple[str, str], *, generator: Generator, weights: str, state: Path
 ) -> tuple[pd.DataFrame, Path]:
-    """Translate each text of each row; see `triplets.complete`, whose journal this keeps too.
+    """Translate each text of each row with a loaded translator; completed texts are cached in a journal, see
+    `triplets.complete`.
 
-    A text is cleaned, so that a line break within stays within its row. An empty one is not translated. One of more
-    tokens than `max_prompt_tokens` is not sent, and never cut: its translation is empty and not finished.
+    Texts are cleaned, so that a line break in a text does not split its row. Empty texts are not translated. A text of
+    more
+    than `max_prompt_tokens` tokens is neither sent nor truncated: its translation is empty and not finished.
 
     Args:
-        rows: `id`, `anchor`, `positive` and `negative`, of which the last may be empty.
-        languages: what is read and what is written, by the translator's codes (NLLB: `eng_Latn`).
-        weights: a digest of the base's, see `manifests.digest_of`.
-
-    Raises:
-        UserError: as `Backend.between`, or the back end stops.
+        backend: the translator.
+        rows: `id`, `anchor`, `positive` and `negative`, which may be empty.
+        languages: source and target language, in the translator's codes (NLLB: `eng_Latn`).
+        generator: its settings.
+        weights: digest of its weights, see `manifests.digest_of`.
+        state: folder of the journal.
 
     Returns:
         The same columns in the other language, `anchor_finished`, `positive_finished`, `negative_finished` ("true" or
-        "false") and prompt (a hash of what was translated), in the same order; and the journal's path.
+        "false") and `prompt` (a hash of the source texts), in the same order; and the journal's path.
+
+    Raises:
+        UserError: as `Backend.between`, or the back end stops.
     """
     backend.between(*languages)
     texts = {(side, row): text for side in SIDES for row, text in zip(rows["id"], rows[side], strict=True) if text}

@@ -1,4 +1,4 @@
-"""Completions on disk: a job that was killed, or let down by a server, goes on where it stopped; none is paid twice."""
+"""Completions on disk: a job that was killed, or whose server failed, resumes; no completion is generated twice."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from seedbed.io import UserError, fingerprint, sha256
 from seedbed.precision import precision
 
 ANSWERS = "answers"
-"""The folder of the state in which answers outlive their jobs: a server's were paid for."""
+"""Folder of journals that outlive their jobs, since answers of a server cost money."""
 COMMIT_ROWS = 8
-"""Completions that are written to disk together: a kill loses fewer."""
+"""Number of completions that are written to disk together; a kill loses fewer than this."""
 
 
 class Journal:
@@ -56,9 +56,9 @@ class Journal:
             ) from None
 
     def commit(self, completions: Iterable[Completion]) -> None:
-        """Add completions; they are on the disk when this returns, or, where the disk refuses, not at all.
+        """Append completions to the file; when this returns they are on disk, and if the disk is full none is.
 
-        One that was refused is kept by this process alone: another asks again, when the server may take it.
+        A refused completion is kept in memory only: a later process sends its prompt again.
         """
         completions = list(completions)
         answers = [{"id": one.id, "text": one.text, "finished": one.finished} for one in completions if not one.refused]
@@ -75,7 +75,12 @@ class Journal:
         self.done |= {completion.id: completion for completion in completions}
 
     def keep(self, completions: Iterable[Completion], told: Callable[[int], object] = lambda count: None) -> None:
-        """Commit completions as they come, `COMMIT_ROWS` at a time, and what came before a fault; tell each number."""
+        """Commit completions as they come, `COMMIT_ROWS` at a time; at an error, those before it.
+
+        Args:
+            completions: completions as they are generated.
+            told: called with the number of completions after each commit.
+        """
         group: list[Completion] = []
         try:
             for completion in completions:
@@ -91,7 +96,7 @@ class Journal:
 
 
 class Unkept(Journal):
-    """Completions of one process, which nobody keeps."""
+    """Completions in memory only, for callers without a journal."""
 
     def __init__(self) -> None:
         self.done = {}
@@ -107,16 +112,25 @@ def journal_name(
     weights: str,
     adapters: Mapping[str, Path | None] | None = None,
 ) -> str:
-    """A hash of all that completions of (key, prompt) depend on; `weights` is the base's digest.
+    """Name of a journal: a hash of prompts, settings, weights and adapters, without settings that change no result.
 
-    Batch sizes and the like may change on the way.
+    Args:
+        prompts: pairs (key, prompt).
+        generator: settings.
+        weights: digest of the base's weights, see `manifests.digest_of`.
+        adapters: polarity -> folder of its adapter.
     """
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
     return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, written_by(generator, weights)])
 
 
 def written_by(generator: Generator, weights: str) -> dict[str, Any]:
-    """What a generator's completions depend on, but for prompts and adapters; `weights` is its base's digest."""
+    """The settings and weights that a generator's completions depend on, apart from prompts and adapters.
+
+    Args:
+        generator: settings.
+        weights: digest of the base's weights.
+    """
     made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
     # A commit that is pinned later asks nothing again: the digest says which weights they are.
     origin = {name: value for name, value in generator.origin.items() if name != "revision"}
@@ -132,13 +146,13 @@ def written_by(generator: Generator, weights: str) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]:
-    """The journal of all that was asked in one way, which outlives its jobs; one process has it at a time.
+    """Context with the journal of all completions with given settings; only one process can have it at a time.
 
-    Others wait, and then find there what it was told. It is released when a process ends, however it ends.
+    Other processes wait, and then read the completions in it. The lock is released when a process ends in any way.
 
     Args:
-        state: the folder that the study's jobs share; None: nothing is kept.
-        made_by: all that an answer depends on, but for what it is asked.
+        state: folder that the study's jobs share; None: nothing is stored.
+        made_by: everything that a completion depends on, apart from its prompt.
     """
     if state is None:
         yield Unkept()

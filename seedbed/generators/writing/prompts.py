@@ -1,7 +1,7 @@
-"""What a generator reads and writes: prompts as text, prompts and completions as tokens, completions back to sentences.
+"""Prompts as text, prompts and completions as tokens, and sentences from completions.
 
-Training and generation share these functions. Text is hostile: a premise may hold braces, `Premise: `, or the name of a
-special token, and none of them may change the frame.
+Training and generation share these functions. Texts are untrusted: a premise may contain braces, `Premise: `, or the
+name of a special token, and none of them may change the prompt around it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from seedbed.resources import resource
 Style = Literal["chat", "plain"]
 
 FEW_SHOT = ("syncse", "questions")
-"""Files of resources/prompts that ask by an instruction with examples."""
+"""Files of resources/prompts with an instruction and examples."""
 
 QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»", "‹›", "「」", "『』")
 
@@ -28,26 +28,43 @@ QUOTES = ('""', "''", "``", "“”", "‘’", "„“", "«»", "‹›", "「
 def prompter(
     method: Method, language: str, style: Style, seed: int, shots: int = 5
 ) -> Callable[[str, str, Polarity], str]:
-    """How a method asks for (row, premise, polarity): few-shot without adapters, in their training's words with."""
+    """A function from (row id, premise, polarity) to the prompt of a method: few-shot without adapters, else zero-shot.
+
+    Args:
+        method: the method.
+        language: English name of the output's language.
+        style: "chat" or "plain".
+        seed: seed of the sampled instruction and examples.
+        shots: the number of examples.
+    """
     if (words := WRITING[method].prompt) in FEW_SHOT:
         return lambda row, premise, polarity: few_shot(premise, polarity, language, row, seed, shots, words)
     return lambda row, premise, polarity: zero_shot(premise, polarity, language, style)
 
 
 def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> str:
-    """Ask for an entailment or a contradiction of `premise` in `language` (a name); paper 000, table 21."""
+    """The prompt for an entailment or a contradiction of `premise` in `language` (an English name); paper 000, table
+    21.
+    """
     return _fill(_styled("nli", style)[polarity], premise=premise, language=language)
 
 
 def few_shot(
     premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int = 5, words: str = "syncse"
 ) -> str:
-    """SynCSE-partial with the output in `language`: one instruction of 4, `shots` examples of 18; paper 000, A.3, A.4.
+    """The SynCSE-partial prompt with output in `language`: one of 4 instructions, `shots` of 18 examples; paper 000,
+    A.3, A.4.
 
-    The draw is a hash of (seed, polarity, row): it depends neither on the other rows nor on a library's generator.
+    They are sampled by a hash of (seed, polarity, row): neither other rows nor a library's generator changes them.
 
     Args:
-        words: a file of resources/prompts. questions: in the place of sentences, questions to passages are asked for.
+        premise: the anchor.
+        polarity: "positive" or "negative".
+        language: English name of the output's language.
+        row: the row's id.
+        seed: the seed.
+        shots: the number of examples.
+        words: a file of resources/prompts; "questions" requests a question to a passage instead of a sentence.
     """
     forms = _read(words)
     key = f"{seed}/{polarity}/{row}"
@@ -60,24 +77,31 @@ def few_shot(
 
 
 def language_prompt(prompt: str, language: str, style: Style) -> str:
-    """Ask for an answer to `prompt` in `language` (a name): what language adapters are trained on."""
+    """The prompt for an answer to `prompt` in `language` (an English name), which language adapters are trained on."""
     return _fill(_styled("nli", style)["language"], prompt=prompt, language=language)
 
 
 def pair_prompt(premise: str, hypothesis: str, language: str, style: Style) -> str:
-    """Ask for the number of a label of a pair in `language` (a name); paper 000, table 21."""
+    """The prompt for the number of an NLI label of a pair in `language` (an English name); paper 000, table 21."""
     return _fill(_styled("classification", style)["pair"], premise=premise, hypothesis=hypothesis, language=language)
 
 
 def translation_prompt(text: str, language: str, pivot: str, style: Style) -> str:
-    """Ask for `text`, in `language`, in the language `pivot` (names)."""
+    """The prompt for a translation of `text` from `language` into `pivot` (English names)."""
     return _fill(_styled("translation", style)["translate"], text=text, language=language, pivot=pivot)
 
 
 def judging_prompts(text: str, english: str, language: str, pivot: str, style: Style) -> dict[str, str]:
-    """Ask for one score of a translation: aspect -> prompt; `numbers` asks for all of them (LiRA, 4.1.2).
+    """Prompts for scores of a translation: aspect -> prompt for one score; `numbers` -> prompt for all (LiRA, 4.1.2).
 
-    Text and translation come first, so that the prompts of all candidates of a text begin alike.
+    Text and translation come first, so that the prompts of all candidates of a text have a common prefix.
+
+    Args:
+        text: the source text.
+        english: its translation.
+        language: English name of the text's language.
+        pivot: English name of the translation's language.
+        style: "chat" or "plain".
     """
     forms = _styled("judging", style)
     frame = _fill(forms["beginning"], text=text, language=language, pivot=pivot)
@@ -86,7 +110,7 @@ def judging_prompts(text: str, english: str, language: str, pivot: str, style: S
 
 
 def score_prefix(style: Style) -> str:
-    """What stands between a judge's prompt and a score."""
+    """The text between a judge's prompt and a score."""
     return _styled("judging", style)["answer_prefix"]
 
 
@@ -102,9 +126,15 @@ def without_thoughts(text: str) -> str:
 
 
 def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | str] | None = None) -> str:
-    """The mark by which the chat template itself begins the model's thoughts (DeepSeek-R1); empty: it does not.
+    """The mark that opens the model's reasoning, if the chat template itself adds it to prompts (DeepSeek-R1); else
+    empty.
 
-    What the model writes then lacks that mark: put it before, or thoughts without an end look like an answer.
+    The model's output then lacks the mark. Prepend it, otherwise reasoning that is cut off would look like an answer.
+
+    Args:
+        tokenizer: of the language model.
+        style: "chat" or "plain".
+        template: variables of the chat template.
     """
     if style == "plain":
         return ""
@@ -131,11 +161,11 @@ def with_shots(
     options: Sequence[str] = (),
     only_label: bool = False,
 ) -> str:
-    """Ask for the label of `text` after examples of (text, label); MINERS, tables 17 and 18.
+    """The prompt for the label of `text` after in-context examples (text, label); MINERS, tables 17 and 18.
 
     Args:
-        options: labels to choose from, which the prompt then names.
-        only_label: ask for the label alone.
+        options: labels that the prompt lists.
+        only_label: True to request the label alone.
     """
     forms = _read("icl")
     asked = _fill(forms["instruction"], instruction=instruction + (forms["only_label"] if only_label else ""))
@@ -146,7 +176,7 @@ def with_shots(
 
 
 def problem_prompt(question: str, style: Style) -> str:
-    """Ask for the number that solves a problem, whose steps may stand before it."""
+    """The prompt for the number that solves a problem, after optional steps of reasoning."""
     return _fill(_styled("reasoning", style)["problem"], question=question)
 
 
@@ -161,14 +191,18 @@ def options_prompt(question: str, options: Sequence[str], passage: str, style: S
 def encode(
     tokenizer: Any, prompt: str, style: Style, *, bos: bool = True, template: Mapping[str, bool | str] | None = None
 ) -> list[int]:
-    """Tokens of a prompt, ready for the completion, with one BOS if the model has one.
+    """Token ids of a prompt, ready for the completion, with one BOS if the model has one.
 
-    The chat template is rendered and tokenised in one call: rendering to text first and tokenising that with special
-    tokens gives two BOS (transformers#37686).
+    The chat template is rendered and tokenised in one call: rendering to text and tokenising that with special tokens
+    would
+    give two BOS (transformers#37686).
 
     Args:
-        bos: of a plain prompt; False: without.
-        template: what a chat template is told besides.
+        tokenizer: of the language model.
+        prompt: the text.
+        style: "chat" or "plain".
+        bos: False: a plain prompt without BOS.
+        template: variables of the chat template.
 
     Raises:
         UserError: style "chat" and the tokenizer has no chat template.
@@ -205,7 +239,9 @@ def encode_text(tokenizer: Any, text: str) -> list[int]:
 
 
 def stop_ids(tokenizer: Any, style: Style) -> list[int]:
-    """Tokens that end a completion, ascending; plain completions are one line, since a base model seldom writes EOS."""
+    """Token ids that end a completion, ascending; plain completions also end at a line break, since base models seldom
+    generate EOS.
+    """
     endings = {_end_of_turn(tokenizer)} if style == "chat" else set(_newlines(tokenizer))
     return sorted(endings | {tokenizer.eos_token_id})
 

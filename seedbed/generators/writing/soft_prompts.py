@@ -1,4 +1,4 @@
-"""Prompts before whose words stand vectors that are no token's, as an adaptor gives them (LiRA, paper 002)."""
+"""Soft prompts: vectors between the tokens of a prompt, as an adaptor makes them (LiRA, paper 002)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from transformers import PreTrainedModel
 
 
 class Prefixed(list[int]):
-    """The tokens of a prompt, of which some only hold the places of vectors that are read in their stead.
+    """The token ids of a prompt, some of which are placeholders for vectors of a soft prompt.
 
     Args:
         prompt: token ids.
         vectors: (s, d), in the space of the model's input embeddings.
-        place: the token before which they stand.
+        place: index of the token before which the vectors are inserted.
     """
 
     def __init__(self, prompt: Sequence[int], vectors: Tensor, place: int = 0) -> None:
@@ -25,10 +25,10 @@ class Prefixed(list[int]):
 
 @torch.inference_mode()
 def read(model: PreTrainedModel, tokens: Tensor, prompts: Sequence[Sequence[int]]) -> dict[str, Tensor]:
-    """What a model is given of prompts: their tokens, or where one has vectors the input embeddings of all.
+    """The model inputs of prompts: `input_ids`, or `inputs_embeds` of all if any prompt has vectors.
 
     Args:
-        tokens: (b, t), the prompts' own, filled up on the left.
+        tokens: (b, t), the prompts' token ids, padded on the left.
     """
     if not any(isinstance(prompt, Prefixed) for prompt in prompts):
         return {"input_ids": tokens}

@@ -37,16 +37,17 @@ class Tongue:
     name: str
     """As prompts use it."""
     code: str = ""
-    """A translator's token of it; empty: it is asked by a prompt, or reads the text alone."""
+    """A translator's token of the language; empty: a prompt names the language, or the translator gets the text alone.
+    """
     adapter: Path | None = None
-    """A folder of an adapter that has learnt to translate it."""
+    """Folder of an adapter that is trained to translate from it."""
     given: Path | None = None
     """A table of translations that are there: `text`, `english`."""
 
 
 @dataclass(frozen=True)
 class Writer:
-    """The model that translates, which is opened when there is something to ask."""
+    """A translator or judge, which is loaded when there is something to generate."""
 
     generator: Generator
     reads: str
@@ -86,13 +87,13 @@ class Writer:
 def writer_of(
     generator: Generator | None, reads: str, base: Path | None, state: Path, adapters: Sequence[Path] = ()
 ) -> Writer | None:
-    """The model that a program is told to ask.
+    """The `Writer` of a program's arguments.
 
     Args:
-        generator: None: nobody is asked.
-        reads, state: as of `Writer`.
-        base: the folder of its weights; None: a server alone has it.
-        adapters: folders of adapters that it is opened with.
+        generator: None: no model is used.
+        reads, state: see `Writer`.
+        base: folder of its weights; None: it is on a server.
+        adapters: folders of its adapters.
     """
     if not generator:
         return None
@@ -100,27 +101,30 @@ def writer_of(
 
 
 def greedy(generator: Generator) -> Generator:
-    """The generator, which writes the likeliest tokens."""
+    """The generator with greedy decoding."""
     return generator.updated({"sampling": generator.sampling.updated(GREEDY).model_dump()})
 
 
 def translations(
     texts: Mapping[str, str], tongues: Mapping[str, Tongue], pivot: str, writer: Writer | None
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """A translation of each text into the pivot language.
+    """Translate texts into the pivot language.
 
-    What was asked before, for whatever corpus, is not asked again. A text in the pivot language is its own translation.
+    Texts that were translated before, for any corpus, are read from a journal. A text in the pivot language is its own
+    translation.
 
     Args:
-        texts: text -> code of its language, as `translations.texts_of` reads them.
+        texts: text -> code of its language, see `translations.texts_of`.
         tongues: code -> the language, of the pivot too.
-        writer: who writes; None: all is given.
-
-    Raises:
-        UserError: a translator does not know a language, the back end stops, or what is given is of other texts.
+        writer: the translator; None: all translations are given.
 
     Returns:
-        id, text, english and finish (see `translations.USABLE`), in the order of the texts; and how many ended how.
+        A table id, text, english and finish (see `translations.USABLE`), in the order of the texts; and counts by
+        finish.
+
+    Raises:
+        UserError: the translator does not know a language, the back end stops, or given translations are of other
+            texts.
     """
     found = {text: (text, "own") for text, code in texts.items() if code == pivot}
     for code in sorted({*texts.values()} - {pivot}):
@@ -132,7 +136,7 @@ def translations(
 
 
 def _given(texts: Sequence[str], tongue: Tongue) -> dict[str, tuple[str, str]]:
-    """Translations that are there; of a text that stands there twice, the first."""
+    """Translations from a file; of a text that occurs twice, the first."""
     if tongue.given is None:
         return dict.fromkeys(texts, ("", "missing"))
     table = read_table(tongue.given, ["text", "english"], unique=None)
@@ -152,7 +156,7 @@ def _given(texts: Sequence[str], tongue: Tongue) -> dict[str, tuple[str, str]]:
 
 
 def _written(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer) -> dict[str, tuple[str, str]]:
-    """Translations that a model writes."""
+    """Translations by a model."""
     with answers(writer.state, _made_by(tongue, pivot, writer)) as journal:
         if todo := [text for text in texts if text_id(text) not in journal.done]:
             _ask(todo, tongue, pivot, writer, journal)

@@ -20,9 +20,10 @@ from seedbed.io import UserError, read_table
 COLUMNS = ["id", "text", "english", "finish"]
 """Columns of a file of translations."""
 USABLE = ("stop", "given", "own")
-"""Ends of a translation that can be used: written to its end, given, or the text itself, since it is in the pivot
+"""Values of `finish` of translations that can be used: generated to the end, given, or the text itself in the pivot
 language. The others: `length`, cut; `empty`, also where a text was too long to be sent; `refused` by a server;
-`copied`; `missing` from what is given."""
+`copied`; `missing` from given translations.
+"""
 
 WHOLE = 4
 """Words of a text that no translation of it repeats in a row; fewer may be a name."""
@@ -34,14 +35,15 @@ def text_id(text: str) -> str:
 
 
 def texts_of(path: Path, columns: Mapping[str, str], pivot: str) -> dict[str, str]:
-    """The distinct texts of a corpus or test set -> the language of each, by columns and rows; empty cells are none.
+    """The distinct texts of a corpus or test set -> the language of each, by columns and rows, without empty cells.
 
     Args:
-        columns: column -> the language of its texts; of OPTIONS each text of its lists is one. What stands in the pivot
-            language too is of the pivot.
+        columns: column -> the language of its texts; of columns OPTIONS each text of their lists counts. A text that
+            occurs
+            in the pivot language too has the pivot as its language.
 
     Raises:
-        UserError: as `read_table`, or no text is there.
+        UserError: as `read_table`, or there is no text.
     """
     table = read_table(path, [*columns], unique=None)
     found: dict[str, str] = {}
@@ -56,10 +58,10 @@ def texts_of(path: Path, columns: Mapping[str, str], pivot: str) -> dict[str, st
 
 
 def finish(text: str, english: str, how: str) -> str:
-    """How a translation ended: `how` it did, unless it is empty, or its text as it was, if that has letters.
+    """How a translation ended: `how`, unless it is empty (`empty`), or repeats its text and has letters (`copied`).
 
-    Small models repeat the text after words of their own ("The Uzbek: ..."), and to a similarity such an answer is the
-    best there is: a text of WHOLE words or more is copied wherever it stands.
+    Small models repeat the text after an introduction ("The Uzbek: ..."), and a similarity would rank such an output
+    highest: a translation that contains its text of WHOLE words or more counts as copied.
     """
     if how not in ("stop", "given"):
         return how
@@ -71,20 +73,21 @@ def finish(text: str, english: str, how: str) -> str:
 
 
 def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None = None) -> pd.DataFrame:
-    """The candidates of a text set's texts, one row for each text and translator, in the order of these.
+    """The candidate translations of a set of texts, one row for each text and translator, in this order.
 
-    A text in the pivot language is its own only candidate: the first translator's is usable, the others' are not.
+    A text in the pivot language is its own only candidate: that of the first translator is usable, the others are not.
 
     Args:
-        files: translator -> what it wrote, files of rule translate, of the same texts.
-        judgements: translator -> a file of rule judge, which may be that of several; None: nothing is judged.
+        files: translator -> its output, a file of rule translate, all of the same texts.
+        judgements: translator -> a file of rule judge, which may be that of several; None: no judge.
 
     Returns:
         id, text, translator, english, usable (bool), and semantic, emotional, pragmatic (float, nan where a judge could
-        not score).
+        not
+        score).
 
     Raises:
-        UserError: two files are of other texts, or a file lacks a candidate's judgement.
+        UserError: two files are of different texts, or a file lacks a candidate's judgement.
     """
     parts = []
     for place, (name, path) in enumerate(files.items()):

@@ -1,4 +1,4 @@
-"""Positives and negatives of texts from one loaded model, by a job that may be killed at any time."""
+"""Generation of positives and negatives with one loaded model, by a job that may be killed at any time."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from seedbed.generators.writing.prompts import parse
 from seedbed.io import UserError, fingerprint
 
 Key = tuple[str, Polarity]
-"""A row's id and which sentence of it."""
+"""A row's id, and the polarity."""
 
 PromptFor = Callable[[str, str, Polarity], str]
 """The prompt of (id, text, polarity)."""
 
 REFUSED = "refused"
-"""In the place of "true" and "false" where it is said whether a completion was finished: a server took no such text."""
+"""Value of a `..._finished` column, besides "true" and "false": a server refused this prompt."""
 
 Adapters = Mapping[Polarity, Path | None]
 """Directories of peft adapters; None: the base alone."""
@@ -37,22 +37,29 @@ def complete(
     weights: str,
     state: Path,
 ) -> tuple[pd.DataFrame, Path]:
-    """Write a positive and a negative for each anchor, both from one loaded model.
+    """Generate a positive and a negative for each anchor, with one loaded model.
 
-    A prompt longer than `max_prompt_tokens` is not sent, and never cut: its completion is empty and not finished.
-    What is done is kept in a journal under `state`, named by a hash of everything that it depends on; the same call
-    goes on from there. The caller removes it when the result is safe.
+    A prompt longer than `max_prompt_tokens` is neither sent nor truncated: its completion is empty and not finished.
+    Completions are stored in a journal below `state`, named by a hash of everything that they depend on, so that the
+    same
+    call resumes after a kill. The caller removes the journal when the result is saved.
 
     Args:
+        backend: the loaded model.
         anchors: columns id and text.
-        weights: a digest of the base's, see `manifests.digest_of`.
-
-    Raises:
-        UserError: every prompt is too long, or the back end stops.
+        prompt_for: maps (id, text, polarity) to the prompt.
+        adapters: polarity -> folder of its adapter; None: the base alone.
+        generator: settings.
+        weights: digest of the base's weights, see `manifests.digest_of`.
+        state: folder of journals.
 
     Returns:
         The columns id, anchor, positive, negative, positive_finished, negative_finished ("true", "false" or REFUSED)
-        and prompt (a hash of both prompts), in the order of the anchors; and the journal's path.
+        and
+        prompt (a hash of both prompts), in the order of the anchors; and the journal's path.
+
+    Raises:
+        UserError: every prompt is too long, or the back end stops.
     """
     rows = list(zip(anchors["id"], anchors["text"], strict=True))
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}

@@ -1,1 +1,1 @@
-"""Formats of files that hold a whole model: each file of this folder converts one."""
+"""Formats of files that contain a whole model: each module of this folder converts one."""

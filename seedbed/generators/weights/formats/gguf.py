@@ -18,10 +18,10 @@ from seedbed.weights import LOCAL
 def convert(file: Path, output: Path) -> None:
     """Dequantise a GGUF model and its tokenizer into `output`.
 
-    transformers must be told to dequantise: a model it merely loaded from GGUF refuses to be saved.
+    transformers cannot save a model that it has loaded from GGUF without dequantising.
 
     Raises:
-        UserError: the file lacks a tensor of its architecture, to which transformers gives random numbers.
+        UserError: the file lacks a tensor of its architecture, which transformers would initialise at random.
     """
     where = {"pretrained_model_name_or_path": str(file.parent), "gguf_file": file.name}
     with _read_once():

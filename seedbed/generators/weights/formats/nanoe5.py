@@ -33,7 +33,7 @@ def _take(stream: BinaryIO, form: str) -> tuple[Any, ...]:
 
 @dataclass
 class Contents:
-    """What the file holds."""
+    """The contents of the file."""
 
     config: BertConfig
     special: dict[str, int]

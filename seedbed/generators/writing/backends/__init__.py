@@ -1,4 +1,4 @@
-"""Who runs the language model. Several back ends, one interface, the same prompts and the same files."""
+"""Back ends that run a language model: one interface, the same prompts and the same files."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ ENCODER_DECODER = ("encoder_decoder", "EncoderDecoderBackend")
 PROBES = 8
 """Prompts on which base and adapter must differ."""
 GREEDY = {"temperature": 0.0, "max_tokens": 32}
-"""How they are completed where logits cannot be seen."""
+"""Sampling parameters for the probes where logits cannot be seen."""
 DRAWN = {"temperature", "top_p", "top_k", "repetition_penalty"}
-"""Settings of sampling that vLLM, and servers, know by the same names."""
+"""Sampling settings that have the same names in vLLM and in servers' APIs."""
 
 Prompt = list[int] | str
-"""What a back end completes: tokens; or a text, for a server whose tokenizer is its own secret."""
+"""A prompt for a back end: token ids; or a text, for a server whose tokenizer is not public."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """A prompt to complete. Sampled rows draw from a stream of their own, named by the id."""
+    """A prompt to complete. Sampled rows have separate random streams, seeded by the id."""
 
     id: str
     prompt: Prompt
@@ -45,18 +45,18 @@ class Request:
 
 @dataclass(frozen=True)
 class Completion:
-    """What was written after the prompt; not `finished`: cut at the length limit."""
+    """The generated text after a prompt; not `finished`: cut at the length limit."""
 
     id: str
     text: str
-    """All tokens that were written, the one that ended it too, without special ones: see `Backend.text`."""
+    """All generated tokens, including the one that ended it, without special tokens: see `Backend.text`."""
     finished: bool
     refused: bool = False
-    """A server would not take this prompt, and took others: there is no text."""
+    """A server refused this prompt, and took others: there is no text."""
 
 
 class Backend:
-    """A loaded language model, which sees the tokens that training saw."""
+    """A loaded language model; prompts have the same tokens as in training."""
 
     keeps_cut = False
     """Whether an answer of which the length limit left nothing is one; else it is an error: of a model that thinks."""
@@ -69,7 +69,7 @@ class Backend:
         self.stops = stop_ids(self.tokenizer, self.style)
 
     def encode(self, prompt: str, *, bos: bool = True) -> Prompt:
-        """A prompt as `write` takes it; `bos` and errors as `prompts.encode`."""
+        """A prompt in the form that `write` takes; for `bos` and errors see `prompts.encode`."""
         return encode(self.tokenizer, prompt, self.style, bos=bos, template=self.template)
 
     def text(self, tokens: Sequence[int]) -> str:
@@ -80,7 +80,7 @@ class Backend:
         return self.tokenizer.decode(tokens, skip_special_tokens=True)
 
     def between(self, source: str, target: str) -> None:
-        """Read one language and write another from now on, by the codes that a translator's vocabulary has for them.
+        """Set source and target language of a translator, by their codes in its vocabulary.
 
         Raises:
             UserError: it is no translator, or does not know a code.
@@ -88,7 +88,8 @@ class Backend:
         raise UserError(f"{type(self).__name__} translates nothing; take an encoder-decoder, on backend transformers")
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
-        """Complete the requests with an adapter, or with the base alone; in any order, each as it is done.
+        """Complete requests with an adapter, or with the base alone; completions come in any order, each when it is
+        done.
 
         Raises:
             UserError: the adapter has no effect on this base, or the server refuses.
@@ -97,12 +98,17 @@ class Backend:
 
 
 def fits(prompt: Prompt, limit: int) -> bool:
-    """Whether a prompt has at most so many tokens; of a text only the server can tell, which then refuses it."""
+    """Whether a prompt has at most `limit` tokens; True for a text, whose tokens only the server knows."""
     return isinstance(prompt, str) or len(prompt) <= limit
 
 
 def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Path] = ()) -> Backend:
-    """Load the base with the back end that the settings name; `adapters` are those that `write` will be given.
+    """Load a language model with the back end of its settings.
+
+    Args:
+        generator: the settings.
+        base: folder of the weights; None for a model on a server.
+        adapters: the adapters that `write` will be given.
 
     Raises:
         UserError: the back end's package is not installed, its settings are incomplete, it cannot run this base, or as
@@ -123,20 +129,22 @@ def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Pat
 
 
 def modules_of(generator: Generator) -> list[str]:
-    """The files of code that may run a generator, from the project's folder; only its weights say which of several."""
+    """Paths of the modules that may run a generator, from the project's folder; the weights decide which."""
     kinds = [CLASSES[generator.backend]] if generator.backend in CLASSES else []
     kinds += [ENCODER_DECODER] if generator.backend == "transformers" else []
     return [f"{__name__.replace('.', '/')}/{module}.py" for module, _ in kinds]
 
 
 def stream(seed: int, row: str) -> int:
-    """Seed of one row's random stream: a hash, below 2^60, so that every library takes it."""
+    """Seed of one row's random stream: a hash below 2^60, which every library accepts."""
     return int(hashlib.sha256(f"{seed}/{row}".encode()).hexdigest()[:15], 16)
 
 
 def check_effect(adapter: Path, differs: bool) -> None:
-    """Stop, by a UserError, at an adapter that does nothing: renamed modules (vllm#48019), an untrained B, another
-    base."""
+    """Raise a UserError if an adapter does not change outputs: its modules were renamed (vllm#48019), its B is
+    untrained, or
+    it belongs to another base.
+    """
     if not differs:
         raise UserError(
             f"{adapter}: the adapter has no effect: base and adapter give the same outputs;"

@@ -1,5 +1,6 @@
-"""Generation with an encoder-decoder (mT0, Aya-101, NLLB) and transformers: a batch is read once and written row by
-row."""
+"""Generation by an encoder-decoder (mT0, Aya-101, NLLB) with transformers: a batch is encoded once and decoded row by
+row.
+"""
 
 from __future__ import annotations
 
@@ -26,17 +27,19 @@ class EncoderDecoderBackend(HfBackend):
 
     architecture = AutoModelForSeq2SeqLM
     languages: tuple[int, int] | None = None
-    """Tokens of the language that a translator reads and of the one that it writes; None: this is none."""
+    """Tokens of a translator's source and target language; None: it is no translator, or they are not set."""
 
     @cached_property
     def forbidden(self) -> list[int]:
-        """Tokens that the model must never write, by its own settings: of OPUS-MT what begins a text."""
+        """Tokens that the model must never generate, by its generation config; for OPUS-MT padding, which starts the decoder."""
         banned = self.model.generation_config.bad_words_ids or []
         return [word[0] for word in banned if len(word) == 1]
 
     def between(self, source: str, target: str) -> None:
-        """See `Backend`. Texts are read as NLLB-200 and M2M100 were trained: the language's token, the text, EOS; what
-        is written begins with the other language's. Source: NLLB team (2022), "No language left behind", section 8.3.
+        """See `Backend`. Inputs have the format in which NLLB-200 and M2M100 were trained: the source language's token,
+        the text,
+        EOS; outputs begin with the target language's token. Source: NLLB team (2022), "No language left behind",
+        section 8.3.
         """
         # Not its vocabulary: M2M100's tokenizer knows the tokens of languages besides.
         known = {code: self.tokenizer.convert_tokens_to_ids(code) for code in (source, target)}
@@ -50,7 +53,7 @@ class EncoderDecoderBackend(HfBackend):
         self.stops = torch.tensor([self.tokenizer.eos_token_id], device=self.model.device)
 
     def encode(self, prompt: str, *, bos: bool = True) -> list[int]:
-        """Tokens of a prompt as the encoder was trained on them: with the tokens that its tokenizer puts around."""
+        """Tokens of a prompt for the encoder, with the special tokens that its tokenizer adds."""
         if self.languages:
             return [self.languages[0], *encode_text(self.tokenizer, prompt), self.tokenizer.eos_token_id]
         return encode_source(self.tokenizer, prompt, self.style)
@@ -74,7 +77,7 @@ class EncoderDecoderBackend(HfBackend):
                 rows, states, mask = rows.taken(left, rows.cache), states[left], mask[left]
 
     def _empty(self, requests: list[Request]) -> Rows:
-        """Rows that hold what the decoder begins with: its first token, and a translator's language."""
+        """Rows with the first tokens of the decoder: its start token, and a translator's target language."""
         first = self.model.generation_config.decoder_start_token_id
         first = self.model.config.decoder_start_token_id if first is None else first
         begin = torch.tensor([first, *(self.languages or ())[1:]]).repeat(len(requests), 1)
@@ -82,7 +85,7 @@ class EncoderDecoderBackend(HfBackend):
 
     @torch.inference_mode()
     def _next(self, rows: Rows, states: Tensor, mask: Tensor) -> Tensor:
-        """Logits (rows, vocabulary) of the next token; the decoder reads what the cache does not hold yet."""
+        """Logits (rows, vocabulary) of the next token; the decoder processes the tokens that are not in the cache yet."""
         output = self.model(
             encoder_outputs=BaseModelOutput(states),
             attention_mask=mask,
@@ -97,7 +100,7 @@ class EncoderDecoderBackend(HfBackend):
 
 @torch.inference_mode()
 def read_by_encoder(model: PreTrainedModel, prompts: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """The encoder's states (prompts, longest, width) and the mask (prompts, longest), which is 0 on filling."""
+    """The encoder's states (prompts, longest, width), and the mask (prompts, longest), which is 0 on padding."""
     read = pad_sequence([torch.tensor(prompt) for prompt in prompts], True, model.config.pad_token_id or 0)
     mask = pad_sequence([torch.ones(len(prompt), dtype=torch.long) for prompt in prompts], True).to(model.device)
     return model.get_encoder()(input_ids=read.to(model.device), attention_mask=mask).last_hidden_state, mask

@@ -1,4 +1,4 @@
-"""Generation with transformers: one loaded base, continuous batches, a random stream for each row."""
+"""Generation with transformers: continuous batches, and a separate random stream for each row."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from seedbed.precision import precision
 
 
 class HfBackend(Backend):
-    """A `Backend` on this machine, CUDA if there is one, else the CPU; for models whose layers all have attention."""
+    """A `Backend` on this machine, on CUDA or else the CPU; for models whose layers all have attention."""
 
     architecture = AutoModelForCausalLM
 
@@ -42,8 +42,10 @@ class HfBackend(Backend):
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
         """Complete the requests; see `Backend`.
 
-        Longest prompts first: neighbours pad little, and memory runs out at once or never. A finished row leaves its
-        batch, and when a quarter of the places is free new rows take them: one runaway row holds up no other.
+        The longest prompts are first: rows of similar length need little padding, and memory runs out at once or never.
+        A
+        finished row leaves its batch, and when a quarter of the batch is free new rows are added, so that one very long
+        completion does not delay the others.
         """
         queue = deque(sorted(requests, key=lambda request: len(request.prompt), reverse=True))
         rows = None
@@ -62,7 +64,9 @@ class HfBackend(Backend):
                     rows = rows.keep(left)
 
     def _rows(self, requests: list[Request]) -> Rows:
-        """Rows before their first token. The filling repeats a row's own first token, which no penalty then notices."""
+        """Rows before their first generated token. Padding repeats a row's first token, so that penalties do not see
+        it.
+        """
         longest = max(len(request.prompt) for request in requests)
         missing = [longest - len(request.prompt) for request in requests]
         tokens = [[request.prompt[0]] * gap + request.prompt for gap, request in zip(missing, requests, strict=True)]
@@ -71,17 +75,18 @@ class HfBackend(Backend):
         return self._begun(requests, torch.tensor(tokens), torch.tensor(mask), DynamicCache())
 
     def _begun(self, requests: list[Request], tokens: Tensor, mask: Tensor, cache: Cache) -> Rows:
-        """Rows in which nothing is written."""
+        """Rows without generated tokens."""
         numbers = torch.stack([uniforms(self.sampling, request.id) for request in requests])
         written = torch.zeros(len(requests), dtype=torch.long)
         return Rows(requests, *(each.to(self.model.device) for each in (tokens, mask, written, numbers)), cache)
 
     @torch.inference_mode()
     def _logits(self, rows: Rows) -> Tensor:
-        """Logits (rows, vocabulary) of the next token; the model reads what the cache does not hold yet.
+        """Logits (rows, vocabulary) of the next token; the model processes the tokens that are not in the cache yet.
 
-        The last position is picked by a tensor, which copies it. A slice is a view with gaps, for which torch expands
-        a frozen output layer over the batch: 75 s instead of 0.7 s for 32 prompts and 262k words.
+        The last position is selected by an index tensor, which copies it. A slice is a strided view, for which torch
+        expands a
+        frozen output layer over the batch: 75 s instead of 0.7 s for 32 prompts and 262k tokens.
         """
         seen = rows.cache.get_seq_length()
         new = {"input_ids": rows.tokens[:, seen:]}
@@ -112,9 +117,10 @@ class HfBackend(Backend):
 
     @contextlib.contextmanager
     def _adapted(self, adapter: Path | None, probes: Sequence[Request]) -> Iterator[None]:
-        """The base with an adapter beside its weights, which are never touched.
+        """The base with an unmerged adapter; the base's weights are never changed.
 
-        Merging would save 3 to 18 % of a step on a CPU, but bfloat16 rounds small updates away and cannot be undone.
+        Merging would save 3 to 18 % of a step on a CPU, but bfloat16 rounds small updates away, and it cannot be
+        undone.
         """
         if adapter is None or not probes:
             yield
@@ -131,15 +137,15 @@ class HfBackend(Backend):
 
 @dataclass
 class Rows:
-    """Completions in the making. Tensors have one line for each row; prompts are padded on the left."""
+    """A batch of unfinished completions. Tensors have one line for each row; prompts are padded on the left."""
 
     requests: list[Request]
     tokens: Tensor
-    """(rows, length): filling, prompt, and what was written."""
+    """(rows, length): padding, prompt, and generated tokens."""
     mask: Tensor
-    """(rows, length): 0 on filling."""
+    """(rows, length): 0 on padding."""
     written: Tensor
-    """(rows,): number of new tokens."""
+    """(rows,): number of generated tokens."""
     uniforms: Tensor
     """(rows, max_new_tokens): each row's random numbers."""
     cache: Cache
@@ -152,20 +158,20 @@ class Rows:
         self.written = self.written + 1
 
     def keep(self, rows: Tensor) -> Rows | None:
-        """The rows with these numbers, without columns that are filling in all; None: no rows are left."""
+        """The rows with these indices, without columns that are padding in all of them; None: no rows are left."""
         if not len(rows):
             return None
         start = int(self.mask[rows].any(0).int().argmax())
         return self.taken(rows, self._cache(lambda states: states[rows, :, start:]), start)
 
     def taken(self, rows: Tensor, cache: Cache, start: int = 0) -> Rows:
-        """The rows with these numbers, from a column on, with their part of the cache."""
+        """The rows with these indices, from column `start` on, with the given part of the cache."""
         requests = [self.requests[row] for row in rows.tolist()]
         tokens, mask = self.tokens[rows, start:], self.mask[rows, start:]
         return Rows(requests, tokens, mask, self.written[rows], self.uniforms[rows], cache)
 
     def join(self, other: Rows) -> Rows:
-        """Two sets of rows as one, padded on the left to the same length."""
+        """Concatenate two batches, padded on the left to the same length."""
         length = max(self.tokens.shape[1], other.tokens.shape[1])
         both = [self._lengthened(length), other._lengthened(length)]
         layers = zip(*(rows.cache.layers for rows in both), strict=True)
@@ -185,11 +191,16 @@ class Rows:
 
 
 def choose(logits: Tensor, rows: Rows, sampling: Sampling) -> Tensor:
-    """The next token (rows,) from logits (rows, vocabulary), penalised and warped as transformers does it.
+    """Sample the next token (rows,) from logits (rows, vocabulary), with penalty and warping as in transformers.
 
-    A row takes the token at which its cumulative probability passes its own uniform number, so neither its neighbours
-    nor the device's generator matter. Only the best candidates are looked at: sorting 262k logits costs more than a
-    step, and penalising them a fifth of one.
+    A row takes the token at which its cumulative probability exceeds its own uniform number, so that the result depends
+    neither on other rows of the batch nor on the device's generator. Only the best candidates are sorted: sorting 262k
+    logits takes longer than a step of the model, and penalising all of them a fifth of one.
+
+    Args:
+        logits: (rows, vocabulary).
+        rows: the batch.
+        sampling: temperature, top_k, top_p and repetition penalty.
     """
     if sampling.temperature == 0 and sampling.repetition_penalty == 1:
         return logits.argmax(-1)
@@ -203,10 +214,11 @@ def choose(logits: Tensor, rows: Rows, sampling: Sampling) -> Tensor:
 
 
 def _candidates(logits: Tensor, tokens: Tensor, sampling: Sampling) -> tuple[Tensor, Tensor]:
-    """Penalised scores and numbers (rows, candidates) of all tokens that can be drawn, by ascending number.
+    """Penalised scores and ids (rows, candidates) of all tokens that can be sampled, by ascending id.
 
-    The penalty only lowers scores, and only those of tokens that the row holds: the best k of all are among the best
-    k + length before it. By number, not by score: rounding that swaps two nearly equal scores then moves nothing.
+    The penalty only lowers scores, and only of tokens that the row contains: the best k after it are among the best k +
+    length before it. They are ordered by id, not by score: a rounding that swaps two nearly equal scores changes
+    nothing.
     """
     vocabulary = logits.shape[-1]
     wanted = 1 if sampling.temperature == 0 else sampling.top_k or vocabulary

@@ -1,7 +1,7 @@
-"""Generation by a server that speaks one of OpenAI's protocols.
+"""Generation by a server with one of OpenAI's APIs.
 
-`/completions` with token ids (vLLM, SGLang): the server sees exactly the tokens that training saw. The chat endpoint
-renders templates on its own terms: it is for models whose tokenizer and template nobody else has (GPT-4o).
+`/completions` with token ids (vLLM, SGLang): the server gets the same tokens as in training. The chat endpoint renders
+its own template: it is for models whose tokenizer and template are not public (GPT-4o).
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from seedbed.io import UserError
 from seedbed.servers import RefusedError, post
 
 ANYTHING = "Hello."
-"""What every model takes."""
+"""A prompt that every model accepts."""
 WITH_STOP = {"include_stop_str_in_output": True, "no_stop_trim": True}
-"""By which vLLM and SGLang leave the token that ended a completion in its text, see `Backend.text`."""
+"""Options by which vLLM and SGLang keep the token that ended a completion in its text, see `Backend.text`."""
 DECLINED = ("content_filter", "refusal")
-"""Why a server may write nothing although all is well: that is an answer, if not one of those asked for."""
+"""Finish reasons of a server that generates nothing although it works: a refusal counts as an answer."""
 
 
 class _Server(Backend):
@@ -61,9 +61,11 @@ class _Server(Backend):
         self.asking = threading.Lock()
 
     def _answered(self, ask: Callable[[Request], Completion], requests: Sequence[Request]) -> Iterator[Completion]:
-        """Each answer as it is there. After a fault nothing more is asked; what is under way is paid for, and comes.
+        """Completions in the order in which they arrive. After an error no further request is sent; those under way are
+        awaited,
+        since they are paid for.
 
-        A server that refuses one text ends nothing: its completion says so. One that refuses all is a fault.
+        A server that refuses one text is no error: its completion says so. A server that refuses all texts is an error.
         """
         fault = None
         pool = ThreadPoolExecutor(self.generator.batch_size)
@@ -99,7 +101,7 @@ class _Server(Backend):
         return completion
 
     def _require_answers(self, ask: Callable[[Request], Completion], since: float, refusal: RefusedError) -> None:
-        """Stop, by a refusal, where the server has answered nobody since a time, and does not answer to ANYTHING."""
+        """Raise an error at a refusal if the server has answered no request for some time, nor answers ANYTHING."""
         with self.asking:
             if self.refusal is None and self.answered <= since:
                 try:
@@ -129,7 +131,7 @@ class _Server(Backend):
 
 
 class OpenAIBackend(_Server):
-    """A `Backend` elsewhere, with tokens as prompts."""
+    """A `Backend` on a server that takes token ids."""
 
     path = "completions"
 
@@ -159,12 +161,12 @@ class OpenAIBackend(_Server):
 
 
 class ChatBackend(_Server):
-    """A `Backend` elsewhere, with messages as prompts; it has no adapters."""
+    """A `Backend` on a server that takes messages; it has no adapters."""
 
     path = "chat/completions"
 
     def encode(self, prompt: str, *, bos: bool = True) -> str:
-        """The text as it is: the server has the template, and alone knows the names of its special tokens."""
+        """The text itself: the server applies the template, and only it knows the names of its special tokens."""
         return prompt
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
