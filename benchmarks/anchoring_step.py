@@ -21,7 +21,7 @@ from benchmarks.models import WIDE, least_seconds, random_texts, random_weights
 from seedbed.encoders.losses.anchoring import AnchoringLoss
 from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
-from seedbed.encoders.translations.candidates import Candidates, unpacked
+from seedbed.encoders.translations.candidates import Candidates, unpack_candidates
 from seedbed.encoders.translations.policy import pooled_inputs, pooled_states, unit_vectors
 
 TOLERANCE = 1e-5
@@ -82,7 +82,7 @@ def drawn(rows: int, translators: int) -> Candidates:
         for row in range(rows)
     ]
     table = {"id": [str(row) for row in range(rows)], "text": texts, "candidates": [json.dumps(cell) for cell in cells]}
-    return unpacked(pd.DataFrame(table))
+    return unpack_candidates(pd.DataFrame(table))
 
 
 if __name__ == "__main__":

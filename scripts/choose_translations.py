@@ -28,8 +28,8 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.encoders.translations.candidates import packed, unpacked
-    from seedbed.encoders.translations.choose import choose
+    from seedbed.encoders.translations.candidates import pack_candidates, unpack_candidates
+    from seedbed.encoders.translations.choose import choose_translations
     from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
     from seedbed.generators.writing.translations import candidates
     from seedbed.io import write_table
@@ -37,15 +37,15 @@ def main(job: Job) -> None:
 
     how = job.how
     judged = dict.fromkeys(job.translations, job.judgements) if job.judgements else None
-    table = packed(candidates(job.translations, judged), judged=bool(judged))
+    table = pack_candidates(candidates(job.translations, judged), judged=bool(judged))
     found = None
     if job.actor and job.weights:
-        found = adaptor_similarity(unpacked(table), job.actor, job.weights)
+        found = adaptor_similarity(unpack_candidates(table), job.actor, job.weights)
     elif job.similarity or (job.actor and not how.similarity):
         with named(job.endpoints):
-            found = given_similarity(unpacked(table), job.similarity, job.state)
+            found = given_similarity(unpack_candidates(table), job.similarity, job.state)
     options = {"similarity": found, "actor": job.actor, "seed": job.seed, "weights": how.weights}
-    write_table(choose(table, how.choose, **options), job.output)
+    write_table(choose_translations(table, how.choose, **options), job.output)
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ def main(job: Job) -> None:
     store = Store(job.downloads, job.lock)
     corpus, record = fetch(job.source, job.kind, store, job.cleaning, test=job.test)
     if job.kind == "pairs":
-        corpus = with_scores(corpus, job.scale, origins.told(record["origin"]))
+        corpus = with_scores(corpus, job.scale, origins.in_words(record["origin"]))
     texts, left_out = [name for name in COLUMNS[job.kind] if name not in NO_TEXT], Counter()
     for files, reason in ((job.tests, IN_TESTS), (job.trained, IN_TRAINING)):
         if files:

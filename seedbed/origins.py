@@ -59,7 +59,7 @@ def read(origin: Any) -> list[Place]:
         raise UserError(f"origin: {origin!r} is no list of places, as a record has it; make the record again") from None
 
 
-def told(origin: Any) -> str:
+def in_words(origin: Any) -> str:
     """An origin in words, with paths of this machine.
 
     Raises:

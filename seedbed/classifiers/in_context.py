@@ -14,7 +14,7 @@ from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits, open_backend
-from seedbed.generators.writing.journal import Journal, Unkept, written_by
+from seedbed.generators.writing.journal import Journal, MemoryJournal, written_by
 from seedbed.generators.writing.likelihood import log_likelihoods
 from seedbed.generators.writing.prompts import begun_thoughts, encode_text, with_shots
 from seedbed.io import UserError, compact, fingerprint
@@ -88,7 +88,7 @@ def predict_labels(
     Raises:
         UserError: a query that is too long without examples; labels that cannot be distinguished or have no tokens.
     """
-    names, journal = _names(labels, how), journal or Unkept()
+    names, journal = _names(labels, how), journal or MemoryJournal()
     options = _options(labels, how)
     ids = [fingerprint(with_shots(query.text, query.shots, instruction, **options))[:32] for query in queries]
     if todo := [(row, query) for row, query in zip(ids, queries, strict=True) if row not in journal.done]:

@@ -15,7 +15,7 @@ from seedbed.classifiers.in_context import likelihoods
 from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
-from seedbed.generators.writing.journal import Journal, Unkept
+from seedbed.generators.writing.journal import Journal, MemoryJournal
 from seedbed.generators.writing.prompts import without_thoughts
 from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError, compact, fingerprint
@@ -60,7 +60,7 @@ def generate_answers(
         UserError: a prompt that is too long, vectors of another width than the model's word embeddings, or likelihoods
             are requested of a back end without them.
     """
-    journal, by_letters = journal or Unkept(), bool(letters) and how.answer == "likelihood"
+    journal, by_letters = journal or MemoryJournal(), bool(letters) and how.answer == "likelihood"
     if by_letters and generator.backend != "transformers":
         raise UserError(
             f"reasoning: backend {generator.backend} has no likelihoods of letters; set `answer: generation`"

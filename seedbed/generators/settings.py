@@ -125,7 +125,7 @@ class Sampling(Settings):
     """Each row samples by a hash of this seed, its id and polarity; vllm: each shard."""
 
 
-class Choice(Settings):
+class ScaleChoice(Settings):
     """A scale chosen for each language: encoders train on triplets of each scale, and a task chooses the best."""
 
     dev: str = Field(min_length=1)
@@ -143,15 +143,15 @@ class Choice(Settings):
 def _scale(value: Any) -> Any:
     """A group of settings is a choice: of its faults none is that it is no number."""
     try:
-        return Choice.model_validate(value) if isinstance(value, Mapping) else value
+        return ScaleChoice.model_validate(value) if isinstance(value, Mapping) else value
     except ValidationError as error:
-        raise ValueError(explain(error, Choice, where="choice")) from None
+        raise ValueError(explain(error, ScaleChoice, where="choice")) from None
 
 
 class Composition(Settings):
     """Adapter composition, paper 000 equation 2: task + scale (target - source)."""
 
-    scale: Annotated[float | Choice, BeforeValidator(_scale)] = 1.0
+    scale: Annotated[float | ScaleChoice, BeforeValidator(_scale)] = 1.0
     """Lambda; the paper prints none. 0: only the task adapter (paper 000, table 8). `{dev: ...}`: chosen per language
     on a development task."""
     space: Literal["factors", "product"] = "product"

@@ -141,7 +141,7 @@ def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
     rows = [
         (
             *(one.task + " (it was chosen by this)" * (one.task in chose), one.language, one.metric),
-            *(f"{one.value:.1f}", _bounds(one), one.n, origins.told(origins.public(one.dataset["origin"]))),
+            *(f"{one.value:.1f}", _bounds(one), one.n, origins.in_words(origins.public(one.dataset["origin"]))),
         )
         for one in results
     ]

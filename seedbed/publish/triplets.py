@@ -144,7 +144,7 @@ def _written(what: Path, method: str, results: Path, wishes: Wishes) -> str:
 
 def _sources(known: dict[str, dict[str, Any]]) -> str:
     said = ((one, origins.public(about.get("origin", [])), about.get("licence")) for one, about in known.items())
-    rows = [(one, origins.told(public) or "not known", licence or "not stated") for one, public, licence in said]
+    rows = [(one, origins.in_words(public) or "not known", licence or "not stated") for one, public, licence in said]
     return table(("Source", "Origin", "Licence"), rows)
 
 

@@ -11,7 +11,7 @@ from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Reference, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared, which
-from seedbed.generators.settings import WRITING, Choice, Generator
+from seedbed.generators.settings import WRITING, Generator, ScaleChoice
 from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
@@ -208,7 +208,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
             )
     if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
-    if isinstance(classifier.composition.scale, Choice):
+    if isinstance(classifier.composition.scale, ScaleChoice):
         raise ValueError(f"{where}.composition.scale: of a generator alone is it chosen; give a number")
     if classifier.generator in study.choosing and not classifier.prompted:
         raise ValueError(
@@ -284,7 +284,7 @@ def _fusion(study: Study, name: str) -> None:
         _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
 
 
-def _choice(study: Study, name: str, choice: Choice) -> None:
+def _choice(study: Study, name: str, choice: ScaleChoice) -> None:
     where = f"generators.{name}.composition.scale"
     _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
     trained = [backbone for backbone, spec in study.backbones.items() if spec.source]

@@ -21,7 +21,7 @@ from seedbed.encoders.settings import Backbone, Fusion, Mining, Sides, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared
 from seedbed.evaluation.settings import Task
-from seedbed.generators.settings import Choice, Generator
+from seedbed.generators.settings import Generator, ScaleChoice
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
 from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of
@@ -206,7 +206,7 @@ class Study(Settings):
         return {name: spec.pair for name, spec in self.backbones.items() if spec.pair}
 
     @cached_property
-    def choosing(self) -> dict[str, Choice]:
+    def choosing(self) -> dict[str, ScaleChoice]:
         """The generators whose scale a development task chooses, and how."""
         return choosing(self.generators)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from seedbed.encoders.recipes import DATA, Recipe
 from seedbed.encoders.settings import Backbone
-from seedbed.generators.settings import MADE_FROM, WRITING, Choice, Generator
+from seedbed.generators.settings import MADE_FROM, WRITING, Generator, ScaleChoice
 from seedbed.settings import suggest
 from seedbed.yamls import laid_over
 
@@ -270,7 +270,7 @@ def is_composed(recipe: Recipe) -> bool:
     return bool(recipe.written) and WRITING[recipe.written].adapters == "composed"
 
 
-def choosing(generators: Mapping[str, Generator]) -> dict[str, Choice]:
+def choosing(generators: Mapping[str, Generator]) -> dict[str, ScaleChoice]:
     """The generators whose scale a development task chooses, and how."""
     given = {name: generator.composition.scale for name, generator in generators.items()}
-    return {name: scale for name, scale in given.items() if isinstance(scale, Choice)}
+    return {name: scale for name, scale in given.items() if isinstance(scale, ScaleChoice)}

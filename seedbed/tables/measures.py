@@ -235,7 +235,7 @@ def _checked(path: Path, column: Column) -> _Score:
         value = exact
     trained = score.encoder.rows if score.encoder else None
     return _Score(
-        path, origins.told(score.dataset["origin"]), value, table.filter(["id", ORDER, "gold"]), items, by, trained
+        path, origins.in_words(score.dataset["origin"]), value, table.filter(["id", ORDER, "gold"]), items, by, trained
     )
 
 

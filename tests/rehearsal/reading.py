@@ -118,7 +118,7 @@ def read(reading: Reading, study: Study, store: Store) -> dict[str, Any]:
         test = task is not None and not task.clean
         table, record = fetch(reading.source, reading.kind, store, study.cleaning, test=test)
         if reading.kind == "pairs":
-            check_scores(table, task.scale if task else (0, 1), origins.told(record["origin"]))
+            check_scores(table, task.scale if task else (0, 1), origins.in_words(record["origin"]))
     except UserError as error:
         return done | {"error": str(error)}
     rows = table.iloc[:: max(len(table) // SHOWN, 1)].to_dict("list")

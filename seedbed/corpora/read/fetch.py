@@ -47,7 +47,7 @@ def fetch(
     counts: Counter[str] = Counter()
     asked = source
     source, blocks = _there(source, store, test, counts)
-    where = f"{kind} corpus from {origins.told(origin(source))}"
+    where = f"{kind} corpus from {origins.in_words(origin(source))}"
     if kind in ("triplets", "paraphrases"):
         blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
     texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
@@ -68,7 +68,7 @@ def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tu
     except NotThereError as error:
         if source.otherwise is None:
             raise
-        print(f"{error}; {origins.told(origin(source.otherwise))} is read in its place", file=sys.stderr)
+        print(f"{error}; {origins.in_words(origin(source.otherwise))} is read in its place", file=sys.stderr)
         counts.clear()
         return _there(source.otherwise, store, test, counts)
 

@@ -150,7 +150,7 @@ def _data(records: list[dict[str, Any]], *, trained: bool) -> str:
     """Where the training text comes from, and under which licences."""
     if not records:
         return "Not stated." if trained else "No training text."
-    said = [(one.get("name"), origins.told(one.get("origin", [])), one.get("licence")) for one in records]
+    said = [(one.get("name"), origins.in_words(one.get("origin", [])), one.get("licence")) for one in records]
     return table(("Data", "Origin", "Licence"), [[cell or "not stated" for cell in row] for row in said])
 
 

@@ -115,10 +115,10 @@ class Anchoring(Objective):
         """
         from seedbed.encoders.losses.anchoring import AnchoringLoss
         from seedbed.encoders.models.loading import load
-        from seedbed.encoders.translations.candidates import unpacked
+        from seedbed.encoders.translations.candidates import unpack_candidates
         from seedbed.encoders.translations.similarity import given_similarity
 
-        candidates = unpacked(table)
+        candidates = unpack_candidates(table)
         if len(candidates.translators) < 2:
             found = f"{candidates.translators[0]} alone"
             raise UserError(f"anchoring: translations by {found}; a choice is among two or more translators")

@@ -41,7 +41,7 @@ class Candidates(NamedTuple):
         return list(places), torch.tensor(rows)
 
 
-def packed(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
+def pack_candidates(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
     """One row for each text, with its candidates as JSON: the training table of an objective.
 
     Args:
@@ -66,7 +66,7 @@ def packed(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
 
 
 def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Path] = ()) -> pd.DataFrame:
-    """Read the candidates of several sets of texts, each text once; the result has the columns of `packed`.
+    """Read the candidates of several sets of texts, each text once; the result has the columns of `pack_candidates`.
 
     Args:
         sets: for each set, translator -> file, with the same translators in the same order.
@@ -81,12 +81,12 @@ def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Pat
     parts = []
     for place, one in enumerate(sets):
         judged = dict.fromkeys(names, judgements[place]) if judgements else None
-        parts.append(packed(candidates(one, judged), judged=bool(judged)))
+        parts.append(pack_candidates(candidates(one, judged), judged=bool(judged)))
     return pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
 
 
-def unpacked(table: pd.DataFrame) -> Candidates:
-    """The candidates in a table of `packed`.
+def unpack_candidates(table: pd.DataFrame) -> Candidates:
+    """The candidates in a table of `pack_candidates`.
 
     A candidate that a judge could not score cannot be chosen if another candidate of its text was scored; if none was,
     as

@@ -10,9 +10,9 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from seedbed.encoders.translations.candidates import Candidates, unpacked
+from seedbed.encoders.translations.candidates import Candidates, unpack_candidates
 from seedbed.encoders.translations.policy import Policy, read_actor
-from seedbed.encoders.translations.settings import WEIGHTS, Choice
+from seedbed.encoders.translations.settings import WEIGHTS, TranslationChoice
 from seedbed.generators.writing.translation_settings import ASPECTS
 from seedbed.io import UserError
 
@@ -20,9 +20,9 @@ HUMAN = "human"
 """The translator whose translations are a human's."""
 
 
-def choose(
+def choose_translations(
     table: pd.DataFrame,
-    how: Choice,
+    how: TranslationChoice,
     *,
     similarity: Tensor | None = None,
     actor: Path | None = None,
@@ -32,7 +32,7 @@ def choose(
     """One candidate of each text.
 
     Args:
-        table: as `candidates.packed` makes it.
+        table: as `candidates.pack_candidates` makes it.
         similarity: (n, k).
         actor: the folder of the policy, for actor.
         seed: of uniform; the choice depends on it and the text alone.
@@ -44,9 +44,9 @@ def choose(
         judged, `similarity` where there is one.
 
     Raises:
-        UserError: a text without a candidate, or what the choice needs is not there; or as `candidates.unpacked`.
+        UserError: a text without a candidate, or an input of the choice is missing; or as `unpack_candidates`.
     """
-    candidates = unpacked(table)
+    candidates = unpack_candidates(table)
     _require(candidates, how, similarity, actor, table["id"].tolist())
     chances = _chances(candidates, how, similarity, actor, seed, weights)
     best = chances.argmax(dim=1)  # the first of equals
@@ -79,8 +79,8 @@ def _require(candidates: Candidates, how: str, similarity: Tensor | None, actor:
     if without:
         found = f"{len(without)} of {len(ids)} texts, like {ids[without[0]]} {candidates.texts[without[0]][:60]!r}"
         raise UserError(f"choose: {found}, have no translation that can be chosen; add a translator, or leave them out")
-    if how not in get_args(Choice):
-        raise UserError(f"choose: no {how!r}; expected {', '.join(get_args(Choice))}")
+    if how not in get_args(TranslationChoice):
+        raise UserError(f"choose: no {how!r}; expected {', '.join(get_args(TranslationChoice))}")
     if how == "actor" and (actor is None or similarity is None):
         raise UserError("choose: actor needs an encoder with a policy; start from a recipe that trains one")
     if how == "judge" and candidates.scores is None:

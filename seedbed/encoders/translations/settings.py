@@ -4,7 +4,7 @@ from typing import Literal
 
 from seedbed.settings import Settings
 
-Choice = Literal["actor", "uniform", "first", "judge", "critic", "oracle"]
+TranslationChoice = Literal["actor", "uniform", "first", "judge", "critic", "oracle"]
 """actor: the policy's likeliest. uniform: at random, by the text and a seed. first: of the first translator. judge:
 whom a judge scores best. critic: the most similar. oracle: what a human wrote. Of equals, the first in the list."""
 
@@ -16,7 +16,7 @@ WEIGHTS = (0.4, 0.3, 0.3)
 class Chosen(Settings):
     """How one translation of each text is chosen."""
 
-    choose: Choice
+    choose: TranslationChoice
     similarity: bool = True
     """Whether a policy knows how like its text each candidate is."""
     weights: tuple[float, float, float] = WEIGHTS

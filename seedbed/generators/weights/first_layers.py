@@ -12,7 +12,7 @@ BLOCK = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
 """In the name of a weight: the number of its block."""
 
 
-def cut(directory: Path, layers: int) -> None:
+def keep_first_layers(directory: Path, layers: int) -> None:
     """Keep the first `layers` blocks of a model, with its embeddings, its last norm and its heads.
 
     Args:

@@ -74,12 +74,12 @@ class Journal:
                 raise
         self.done |= {completion.id: completion for completion in completions}
 
-    def keep(self, completions: Iterable[Completion], told: Callable[[int], object] = lambda count: None) -> None:
+    def keep(self, completions: Iterable[Completion], report: Callable[[int], object] = lambda count: None) -> None:
         """Commit completions as they come, `COMMIT_ROWS` at a time; at an error, those before it.
 
         Args:
             completions: completions as they are generated.
-            told: called with the number of completions after each commit.
+            report: called with the number of completions after each commit.
         """
         group: list[Completion] = []
         try:
@@ -87,15 +87,15 @@ class Journal:
                 group.append(completion)
                 if len(group) == COMMIT_ROWS:
                     self.commit(group)
-                    told(len(group))
+                    report(len(group))
                     group = []
         finally:
             if group:
                 self.commit(group)
-                told(len(group))
+                report(len(group))
 
 
-class Unkept(Journal):
+class MemoryJournal(Journal):
     """Completions in memory only, for callers without a journal."""
 
     def __init__(self) -> None:
@@ -155,7 +155,7 @@ def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]
         made_by: everything that a completion depends on, apart from its prompt.
     """
     if state is None:
-        yield Unkept()
+        yield MemoryJournal()
         return
     file = state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl"
     file.parent.mkdir(parents=True, exist_ok=True)

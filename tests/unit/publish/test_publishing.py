@@ -208,7 +208,7 @@ def test_whoever_translated_or_judged_what_was_learnt_has_terms(other, tmp_path,
     assert data.datasets == ["someone/nli"], "models are no data sets"
     both = ["someone/tiny", "thenlper/gte-large"] if records[0]["role"] == "backbone" else "someone/tiny"
     assert data.base_model == both
-    assert all(f"| {one['name']} | {origins.told(one['origin'])} | {one['licence']} |" in text for one in records)
+    assert all(f"| {one['name']} | {origins.in_words(one['origin'])} | {one['licence']} |" in text for one in records)
 
 
 REFUSED = [

@@ -17,7 +17,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from seedbed.batching import by_length
 from seedbed.generators.weights.folder import refuse_encoder_decoder
 from seedbed.generators.writing.backends import Completion, Request
-from seedbed.generators.writing.backends.hf import HfBackend, Rows, choose
+from seedbed.generators.writing.backends.hf import GenerationBatch, HfBackend, sample_tokens
 from seedbed.generators.writing.prompts import encode_source, encode_text
 from seedbed.io import UserError
 
@@ -31,7 +31,7 @@ class EncoderDecoderBackend(HfBackend):
 
     @cached_property
     def forbidden(self) -> list[int]:
-        """Tokens that the model must never generate, by its generation config; for OPUS-MT padding, which starts the decoder."""
+        """Tokens that the model must never generate, by its generation config; of OPUS-MT the padding."""
         banned = self.model.generation_config.bad_words_ids or []
         return [word[0] for word in banned if len(word) == 1]
 
@@ -69,14 +69,14 @@ class EncoderDecoderBackend(HfBackend):
         states, mask = read_by_encoder(self.model, [request.prompt for request in requests])
         rows = self._empty(requests)
         while len(rows.requests):
-            rows.append(choose(self._next(rows, states, mask), rows, self.sampling))
+            rows.append(sample_tokens(self._next(rows, states, mask), rows, self.sampling))
             done, left = self._over(rows)
             yield from done
             if done:
                 rows.cache.batch_select_indices(left)
                 rows, states, mask = rows.taken(left, rows.cache), states[left], mask[left]
 
-    def _empty(self, requests: list[Request]) -> Rows:
+    def _empty(self, requests: list[Request]) -> GenerationBatch:
         """Rows with the first tokens of the decoder: its start token, and a translator's target language."""
         first = self.model.generation_config.decoder_start_token_id
         first = self.model.config.decoder_start_token_id if first is None else first
@@ -84,8 +84,8 @@ class EncoderDecoderBackend(HfBackend):
         return self._begun(requests, begin, torch.ones_like(begin), EncoderDecoderCache(DynamicCache(), DynamicCache()))
 
     @torch.inference_mode()
-    def _next(self, rows: Rows, states: Tensor, mask: Tensor) -> Tensor:
-        """Logits (rows, vocabulary) of the next token; the decoder processes the tokens that are not in the cache yet."""
+    def _next(self, rows: GenerationBatch, states: Tensor, mask: Tensor) -> Tensor:
+        """Logits (rows, vocabulary) of the next token; the decoder processes tokens that are not in the cache."""
         output = self.model(
             encoder_outputs=BaseModelOutput(states),
             attention_mask=mask,

@@ -63,7 +63,7 @@ class HfBackend(Backend):
                 if done:
                     rows = rows.keep(left)
 
-    def _rows(self, requests: list[Request]) -> Rows:
+    def _rows(self, requests: list[Request]) -> GenerationBatch:
         """Rows before their first generated token. Padding repeats a row's first token, so that penalties do not see
         it.
         """
@@ -74,14 +74,16 @@ class HfBackend(Backend):
         # The cache has no config: a layer with a sliding window keeps all, so that rows can join.
         return self._begun(requests, torch.tensor(tokens), torch.tensor(mask), DynamicCache())
 
-    def _begun(self, requests: list[Request], tokens: Tensor, mask: Tensor, cache: Cache) -> Rows:
+    def _begun(self, requests: list[Request], tokens: Tensor, mask: Tensor, cache: Cache) -> GenerationBatch:
         """Rows without generated tokens."""
         numbers = torch.stack([uniforms(self.sampling, request.id) for request in requests])
         written = torch.zeros(len(requests), dtype=torch.long)
-        return Rows(requests, *(each.to(self.model.device) for each in (tokens, mask, written, numbers)), cache)
+        return GenerationBatch(
+            requests, *(each.to(self.model.device) for each in (tokens, mask, written, numbers)), cache
+        )
 
     @torch.inference_mode()
-    def _logits(self, rows: Rows) -> Tensor:
+    def _logits(self, rows: GenerationBatch) -> Tensor:
         """Logits (rows, vocabulary) of the next token; the model processes the tokens that are not in the cache yet.
 
         The last position is selected by an index tensor, which copies it. A slice is a strided view, for which torch
@@ -101,11 +103,11 @@ class HfBackend(Backend):
         return output.logits[:, -1]
 
     @torch.inference_mode()
-    def _advance(self, rows: Rows) -> None:
+    def _advance(self, rows: GenerationBatch) -> None:
         """Write one token in each row."""
-        rows.append(choose(self._logits(rows), rows, self.sampling))
+        rows.append(sample_tokens(self._logits(rows), rows, self.sampling))
 
-    def _over(self, rows: Rows) -> tuple[list[Completion], Tensor]:
+    def _over(self, rows: GenerationBatch) -> tuple[list[Completion], Tensor]:
         """What is complete, and the numbers of the other rows."""
         stopped = torch.isin(rows.tokens[:, -1], self.stops)
         over = stopped | (rows.written == self.sampling.max_new_tokens)
@@ -136,7 +138,7 @@ class HfBackend(Backend):
 
 
 @dataclass
-class Rows:
+class GenerationBatch:
     """A batch of unfinished completions. Tensors have one line for each row; prompts are padded on the left."""
 
     requests: list[Request]
@@ -157,29 +159,29 @@ class Rows:
         self.mask = pad(self.mask, (0, 1), value=1)
         self.written = self.written + 1
 
-    def keep(self, rows: Tensor) -> Rows | None:
+    def keep(self, rows: Tensor) -> GenerationBatch | None:
         """The rows with these indices, without columns that are padding in all of them; None: no rows are left."""
         if not len(rows):
             return None
         start = int(self.mask[rows].any(0).int().argmax())
         return self.taken(rows, self._cache(lambda states: states[rows, :, start:]), start)
 
-    def taken(self, rows: Tensor, cache: Cache, start: int = 0) -> Rows:
+    def taken(self, rows: Tensor, cache: Cache, start: int = 0) -> GenerationBatch:
         """The rows with these indices, from column `start` on, with the given part of the cache."""
         requests = [self.requests[row] for row in rows.tolist()]
         tokens, mask = self.tokens[rows, start:], self.mask[rows, start:]
-        return Rows(requests, tokens, mask, self.written[rows], self.uniforms[rows], cache)
+        return GenerationBatch(requests, tokens, mask, self.written[rows], self.uniforms[rows], cache)
 
-    def join(self, other: Rows) -> Rows:
+    def join(self, other: GenerationBatch) -> GenerationBatch:
         """Concatenate two batches, padded on the left to the same length."""
         length = max(self.tokens.shape[1], other.tokens.shape[1])
         both = [self._lengthened(length), other._lengthened(length)]
         layers = zip(*(rows.cache.layers for rows in both), strict=True)
         cache = DynamicCache([(torch.cat([a.keys, b.keys]), torch.cat([a.values, b.values])) for a, b in layers])
         tensors = zip(*((rows.tokens, rows.mask, rows.written, rows.uniforms) for rows in both), strict=True)
-        return Rows(self.requests + other.requests, *map(torch.cat, tensors), cache)
+        return GenerationBatch(self.requests + other.requests, *map(torch.cat, tensors), cache)
 
-    def _lengthened(self, length: int) -> Rows:
+    def _lengthened(self, length: int) -> GenerationBatch:
         if not (gap := length - self.tokens.shape[1]):
             return self
         tokens = torch.cat([self.tokens[:, :1].expand(-1, gap), self.tokens], 1)
@@ -190,7 +192,7 @@ class Rows:
         return DynamicCache([(change(layer.keys), change(layer.values)) for layer in self.cache.layers])
 
 
-def choose(logits: Tensor, rows: Rows, sampling: Sampling) -> Tensor:
+def sample_tokens(logits: Tensor, rows: GenerationBatch, sampling: Sampling) -> Tensor:
     """Sample the next token (rows,) from logits (rows, vocabulary), with penalty and warping as in transformers.
 
     A row takes the token at which its cumulative probability exceeds its own uniform number, so that the result depends

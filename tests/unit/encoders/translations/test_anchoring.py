@@ -21,8 +21,8 @@ from seedbed.encoders.recipes import presets
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training.train import train
 from seedbed.encoders.translations import policy
-from seedbed.encoders.translations.candidates import packed, unpacked
-from seedbed.encoders.translations.choose import choose
+from seedbed.encoders.translations.candidates import pack_candidates, unpack_candidates
+from seedbed.encoders.translations.choose import choose_translations
 from seedbed.encoders.translations.policy import pooled_inputs, pooled_states, read_actor
 from seedbed.encoders.translations.rewards import Actor
 from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
@@ -64,7 +64,7 @@ def trained(sides: dict[str, Path], output: Path, *, minutes: float = 60, **chan
     settings = {"pooling": "mean", "part": "head", "batch_size": 2, "epochs": 4, "precision": "float32"}
     options = {"prefix": "query: ", "seed": 1, "state": output.with_suffix(".state"), "minutes": minutes}
     folders = {"english": sides["english"]}
-    table = packed(found())
+    table = pack_candidates(found())
     train(sides["source"], table, Training(**settings), objective=objective, folders=folders, output=output, **options)
     return output
 
@@ -115,7 +115,7 @@ def test_a_manifest_has_what_the_policy_did(sides: dict[str, Path], anchored: Pa
     objective = Anchoring(pool_size=3, hidden=16)
     fresh = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     torch.manual_seed(mixed(1))
-    first = objective.loss(fresh, packed(found()), Training(part="head"), sides).actor
+    first = objective.loss(fresh, pack_candidates(found()), Training(part="head"), sides).actor
     with torch.no_grad():
         before, start, g0 = outcome(encoder, english, fresh[1].adaptor, first)
         after, end, g1 = outcome(encoder, english, encoder[1].adaptor, read_actor(anchored))
@@ -155,7 +155,9 @@ def test_the_papers_steps_leave_its_policy_near_its_start(sides: dict[str, Path]
         training = Training.model_validate(preset["training"] | {"steps": steps, "precision": "float32"})
         objective = Anchoring.model_validate(preset["objective"]["anchoring"])
         options = {"prefix": "", "seed": 1, "state": tmp_path / "state", "minutes": 60, "output": tmp_path / name}
-        learnt = train(sides["source"], packed(found(False)), training, objective=objective, folders=sides, **options)
+        learnt = train(
+            sides["source"], pack_candidates(found(False)), training, objective=objective, folders=sides, **options
+        )
         moved[name] = learnt["policy_distance"]
     # The paper's moved by 0.007 to 0.022 with five seeds, arca's by 0.49 with the first.
     assert moved["arca-paper"] < 0.05 and moved["arca"] > 10 * moved["arca-paper"]
@@ -187,7 +189,9 @@ def loss_of(sides: dict[str, Path], *, kept: bool, judged: bool = True, **change
     source, english = (loading.load(sides[name], pooling="mean") for name in ("source", "english"))
     encoder = settings.prepare(source, sides, 1)
     torch.manual_seed(0)
-    return AnchoringLoss(encoder, unpacked(packed(found(judged))), english, kept=kept, **settings.options)
+    return AnchoringLoss(
+        encoder, unpack_candidates(pack_candidates(found(judged))), english, kept=kept, **settings.options
+    )
 
 
 def test_kept_states_give_the_loss_of_reading_again(sides: dict[str, Path]) -> None:
@@ -233,7 +237,7 @@ def test_states_that_cannot_be_kept_are_refused(sides: dict[str, Path], monkeypa
     settings = Anchoring(pool_size=3, hidden=16)
     encoder = settings.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     with pytest.raises(UserError, match=arithmetic):
-        settings.loss(encoder, packed(found(True)), Training(), sides)
+        settings.loss(encoder, pack_candidates(found(True)), Training(), sides)
 
 
 def test_states_are_there_once(sides: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,49 +276,52 @@ def test_bad_candidates_are_told(
     objective = Anchoring(pool_size=3, hidden=16)
     encoder = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     with pytest.raises(UserError, match=message):
-        objective.loss(encoder, packed(change(found())), Training(part="head"), sides)
+        objective.loss(encoder, pack_candidates(change(found())), Training(part="head"), sides)
 
 
 def test_nothing_that_tells_candidates_apart_is_told(sides: dict[str, Path]) -> None:
     objective = Anchoring(pool_size=3, hidden=16, similarity="none")
     encoder = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
     with pytest.raises(UserError, match="neither a judge nor a similarity"):
-        objective.loss(encoder, packed(found(judged=False)), Training(part="head"), sides)
+        objective.loss(encoder, pack_candidates(found(judged=False)), Training(part="head"), sides)
 
 
 def test_choices(sides: dict[str, Path], anchored: Path) -> None:
-    table = packed(found())
-    similarity = adaptor_similarity(unpacked(table), anchored, sides["english"])
+    table = pack_candidates(found())
+    similarity = adaptor_similarity(unpack_candidates(table), anchored, sides["english"])
     encoder, english = loading.open_encoder(anchored), loading.load(sides["english"], pooling="mean")
     prefix = encoder[1].adaptor(pooled_states(encoder, TEXTS, 3))
     value = pooled_inputs(english, [GOOD[2]], 3)
     assert similarity[2, 1].item() == pytest.approx(
         torch.cosine_similarity(prefix[2].flatten(), value.flatten(), dim=0).item(), abs=1e-5
     )
-    assert choose(table, "first")["english"].tolist() == BAD
-    assert choose(table, "judge")["english"].tolist() == GOOD
-    critic = choose(table, "critic", similarity=similarity)
+    assert choose_translations(table, "first")["english"].tolist() == BAD
+    assert choose_translations(table, "judge")["english"].tolist() == GOOD
+    critic = choose_translations(table, "critic", similarity=similarity)
     assert critic["translator"].tolist() == [["one", "two"][k] for k in similarity.argmax(dim=1)]
-    actor = choose(table, "actor", similarity=similarity, actor=anchored)
+    actor = choose_translations(table, "actor", similarity=similarity, actor=anchored)
     logits = read_actor(anchored)(torch.tensor([[[0.2] * 3 + [similarity[0, 0]], [0.9] * 3 + [similarity[0, 1]]]]))
     assert float(actor["probability"][0]) == pytest.approx(logits.softmax(dim=1).max().item(), abs=1e-5)
-    uniform = choose(table, "uniform", seed=1)
-    assert uniform.iloc[::-1]["english"].tolist() == choose(table[::-1], "uniform", seed=1)["english"].tolist()
+    uniform = choose_translations(table, "uniform", seed=1)
+    assert (
+        uniform.iloc[::-1]["english"].tolist()
+        == choose_translations(table[::-1], "uniform", seed=1)["english"].tolist()
+    )
     assert {float(p) for p in uniform["probability"]} == {0.5}
     with pytest.raises(UserError, match="oracle takes what translator 'human' wrote"):
-        choose(table, "oracle")
+        choose_translations(table, "oracle")
     human = found().replace({"translator": {"two": "human"}})
-    assert choose(packed(human), "oracle")["english"].tolist() == GOOD
+    assert choose_translations(pack_candidates(human), "oracle")["english"].tolist() == GOOD
     half = found().assign(usable=[True] * 6 + [False] * 2)
     with pytest.raises(UserError, match=r"1 of 4 texts.*3 'Manoma.*translation"):
-        choose(packed(half), "first")
-    untrained = given_similarity(unpacked(table), anchored)
+        choose_translations(pack_candidates(half), "first")
+    untrained = given_similarity(unpack_candidates(table), anchored)
     texts, candidates = (encoder.encode(side, normalize_embeddings=True) for side in (TEXTS, GOOD))
     np.testing.assert_allclose(untrained[:, 1], (texts * candidates).sum(axis=1), atol=1e-5)
 
 
 def test_choices_encode_a_text_once(anchored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    candidates = unpacked(packed(found()))
+    candidates = unpack_candidates(pack_candidates(found()))
     first = given_similarity(candidates, anchored, tmp_path)
     monkeypatch.setattr(inference, "batched", lambda encoder, rows: lambda texts: pytest.fail(f"{texts} again"))
     np.testing.assert_allclose(given_similarity(candidates, anchored, tmp_path), first, atol=1e-6)
@@ -323,9 +330,11 @@ def test_choices_encode_a_text_once(anchored: Path, tmp_path: Path, monkeypatch:
 def test_an_unusable_candidate_is_never_chosen(sides: dict[str, Path]) -> None:
     rows = found().assign(usable=[True, False] * 4)
     for how in ("first", "judge", "uniform"):
-        assert choose(packed(rows), how)["translator"].tolist() == ["one"] * 4
+        assert choose_translations(pack_candidates(rows), how)["translator"].tolist() == ["one"] * 4
     rows = found().assign(semantic=[2.0, np.nan] * 4)
-    assert choose(packed(rows), "judge")["translator"].tolist() == ["one"] * 4, "nobody could score it"
+    assert choose_translations(pack_candidates(rows), "judge")["translator"].tolist() == ["one"] * 4, (
+        "nobody could score it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -336,4 +345,4 @@ def test_a_judges_scores_count_as_table_13_says(scores: tuple[float, ...], taken
     rows = found()
     for place, name in enumerate(("semantic", "emotional", "pragmatic")):
         rows[name] = np.where(rows["translator"] == "two", scores[place], (6.0, 6.3, 6.9)[place])
-    assert {*choose(packed(rows), "judge")["translator"]} == {taken}
+    assert {*choose_translations(pack_candidates(rows), "judge")["translator"]} == {taken}

@@ -10,7 +10,7 @@ import torch
 from safetensors import safe_open
 from transformers import AutoModel, BertConfig, BertModel
 
-from seedbed.generators.weights.first_layers import cut
+from seedbed.generators.weights.first_layers import keep_first_layers
 from seedbed.io import UserError
 
 SHAPE = {"vocab_size": 50, "hidden_size": 16, "num_attention_heads": 2, "intermediate_size": 32}
@@ -28,7 +28,7 @@ def whole(tmp_path: Path) -> BertModel:
 
 @pytest.mark.parametrize("layers", [3, 4])
 def test_its_output_is_the_whole_models_after_as_many_blocks(whole: BertModel, tmp_path: Path, layers: int) -> None:
-    cut(tmp_path, layers)
+    keep_first_layers(tmp_path, layers)
     model, found = AutoModel.from_pretrained(tmp_path, output_loading_info=True)
     assert model.config.num_hidden_layers == layers and not any(found.values()), "no weight is missing, none is left"
     with torch.no_grad():
@@ -37,7 +37,7 @@ def test_its_output_is_the_whole_models_after_as_many_blocks(whole: BertModel, t
 
 
 def test_the_index_names_the_weights_that_are_there_in_their_files(whole: BertModel, tmp_path: Path) -> None:
-    cut(tmp_path, 1)
+    keep_first_layers(tmp_path, 1)
     there = {}
     for file in tmp_path.glob("*.safetensors"):
         with safe_open(file, "pt") as weights:
@@ -48,4 +48,4 @@ def test_the_index_names_the_weights_that_are_there_in_their_files(whole: BertMo
 
 def test_more_blocks_than_there_are_are_refused(whole: BertModel, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="layers: 5"):
-        cut(tmp_path, 5)
+        keep_first_layers(tmp_path, 5)

@@ -27,7 +27,7 @@ from transformers.generation import (
 
 from seedbed.generators.settings import Generator, Sampling
 from seedbed.generators.writing.backends import Completion, Request, open_backend, stream
-from seedbed.generators.writing.backends.hf import Rows, choose
+from seedbed.generators.writing.backends.hf import GenerationBatch, sample_tokens
 from seedbed.generators.writing.prompts import encode, zero_shot
 from seedbed.io import UserError
 from tests import tiny
@@ -126,9 +126,9 @@ def test_tokens_are_drawn_from_transformers_distribution(top_k, top_p, penalty):
     warpers += [TopPLogitsWarper(top_p)] if top_p < 1 else []
     expected = warpers(tokens, logits).softmax(-1)[0]
     uniforms = (torch.arange(draws, dtype=torch.float64) / draws)[:, None]
-    rows = Rows([], tokens.expand(draws, -1), None, torch.zeros(draws, dtype=torch.long), uniforms, None)
+    rows = GenerationBatch([], tokens.expand(draws, -1), None, torch.zeros(draws, dtype=torch.long), uniforms, None)
     sampling = Sampling(temperature=0.7, top_k=top_k, top_p=top_p, repetition_penalty=penalty)
-    drawn = choose(logits.expand(draws, -1), rows, sampling)
+    drawn = sample_tokens(logits.expand(draws, -1), rows, sampling)
     assert torch.allclose(drawn.bincount(minlength=40) / draws, expected, atol=2 / draws)
 
 
