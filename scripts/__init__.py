@@ -1,1 +1,3 @@
-"""One program per rule, named as the rule: its arguments, a `Job`, and `main`, which calls the library and writes."""
+"""One program per rule, with the rule's name: its arguments, a `Job`, and `main`, which calls the library and writes
+files.
+"""

@@ -1,4 +1,4 @@
-"""Train one encoder by masked language modelling in one language; a killed training goes on."""
+"""Train one encoder by masked language modelling in one language; a killed training resumes."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -15,7 +15,7 @@ class Job(cli.Encoder, cli.Resumable):
     texts: Path
     """TSV: id, text"""
     rows: int = 0
-    """read so many of the texts, see corpora.select.subset; 0: all"""
+    """number of texts that are used, see corpora.select.subset; 0: all"""
     masked: Masked = Masked()
 
 

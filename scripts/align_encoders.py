@@ -1,4 +1,4 @@
-"""Train adapters of the encoders of several languages together; a killed training goes on."""
+"""Train adapters of the encoders of several languages jointly; a killed training resumes."""
 
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ class Job(cli.Resumable):
     each: dict[str, Path]
     """language -> TSV: id and columns of texts"""
     rows: int = 0
-    """train on so many of the texts, see corpora.select.subset; 0: all"""
+    """number of texts that are used, see corpora.select.subset; 0: all"""
     fixed: list[str] = []
     """languages whose encoders get no adapters"""
     objective: objectives.Named
     training: Training = Training()
     prefix: str = ""
-    """put before every text"""
+    """prefix of every text"""
     seed: Seed
     about: dict[str, Any] = {}
     """for the manifest"""

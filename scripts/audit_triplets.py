@@ -56,7 +56,9 @@ def main(job: Job) -> None:
 
 
 def word_check(job: Job) -> "WordCheck | None":
-    """The check of words that the rules ask for: targets' own language against the other one, if it is another."""
+    """The check of words that the rules request: words of the targets' language against the other language, if they
+    differ.
+    """
     from seedbed.io import read_table
     from seedbed.triplets.switching import WordCheck
 

@@ -1,6 +1,7 @@
-"""Choose the best encoder of a language on one task, compare it with others on another, give it a folder of its own.
+"""Choose the best encoder of a language on one task, compare it with the others on another task, and link it into a
+folder.
 
-Where no task can choose, it is the one that is recommended.
+If no task can choose, it is the recommended one.
 """
 
 from pathlib import Path

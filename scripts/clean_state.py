@@ -1,4 +1,4 @@
-"""List what killed jobs left that no job will use again; remove it if told so."""
+"""List files of killed jobs that no job will use again, and delete them if requested."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING

@@ -16,7 +16,7 @@ class Job(cli.Job):
     """adapter of the pivot language"""
     composition: Composition = Composition()
     chosen: Path | None = None
-    """JSON of choose, whose scale goes before the composition's"""
+    """JSON of program choose, whose scale replaces the composition's"""
     output: Path
 
 

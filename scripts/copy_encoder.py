@@ -15,7 +15,7 @@ class Job(cli.Encoder):
     texts: Path
     """TSV: id, text"""
     rows: int = 0
-    """look at so many of the texts, see corpora.select.subset; 0: all"""
+    """number of texts that are used, see corpora.select.subset; 0: all"""
     refer: dict[str, Path] = {}
     """name -> another encoder that is read, see encoders.compression.settings"""
     output: Path
@@ -28,7 +28,7 @@ def main(job: Job) -> None:
 
 
 def make(job: Job, tell: Tell) -> None:
-    """Make the copy; `tell` writes its card."""
+    """Compress the encoder; `tell` writes its card."""
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.compression.compress import compress
     from seedbed.io import read_table

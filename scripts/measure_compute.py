@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Learner(Settings):
-    """A language model that learns in context."""
+    """A language model with in-context learning."""
 
     generator: Generator
     in_context: InContext
@@ -36,7 +36,7 @@ class Job(cli.Job):
     weights: Path
     """folder of the backbone that is fine-tuned"""
     prefix: str = ""
-    """put before every text that it is fine-tuned on"""
+    """prefix of every text in fine-tuning"""
     classifiers: dict[str, Learner] = {}
     bases: dict[str, Path] = {}
     """classifier -> folder of its language model"""

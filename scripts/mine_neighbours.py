@@ -15,7 +15,7 @@ class Job(cli.Job):
     """TSV: id, text"""
     mining: Mining = Mining()
     prefix: str = ""
-    """put before every text"""
+    """prefix of every text"""
     state: cli.State
     output: Path
     audit: Path

@@ -1,4 +1,4 @@
-"""Lay out an encoder, an adapter or a set of triplets for the Hugging Face hub, check it, and upload it if told so."""
+"""Prepare an encoder, an adapter or a set of triplets for the Hugging Face hub, check and upload it if requested."""
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -30,7 +30,7 @@ class Job(cli.Job):
     base: str = ""
     """owner/name of the model it was made from, if not known"""
     scores: Path | None = None
-    """folder of an encoder's scores, if it is not beside it"""
+    """folder of an encoder's scores, if it is not in the study's results"""
     pivot: str = "eng"
     """of triplets by xllora: the study's pivot language"""
     upload: bool = False
@@ -38,7 +38,7 @@ class Job(cli.Job):
     public: bool = False
     """everybody may see it; left out, its owners alone"""
     replace: bool = False
-    """write over a repository that holds something else"""
+    """overwrite a repository that has other content"""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -71,7 +71,7 @@ def main(job: Job) -> None:
 
 
 def wishes(job: Job, name: str) -> "Wishes":
-    """The wishes of a person, checked."""
+    """The options of the publication, checked."""
     from seedbed import licences
     from seedbed.publish.checks import require_repository
     from seedbed.publish.wishes import Wishes

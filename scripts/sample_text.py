@@ -1,4 +1,4 @@
-"""Draw the sentences of a corpus that languages are told apart by."""
+"""Sample the sentences of a corpus that identify its language."""
 
 from pathlib import Path
 

@@ -30,7 +30,7 @@ class Job(cli.Job):
     tests: list[Path]
     """TSVs of each task's kind, in the order of the languages and of each one's tasks; of a pair two"""
     orders: dict[str, list[str]] = {}
-    """task -> orders of a pair, if the test set of each is its own"""
+    """task -> orders of a pair that have separate test sets"""
     records: list[Path]
     """origins of the test sets, in their order"""
     trains: dict[str, Path] = {}
@@ -47,7 +47,7 @@ class Job(cli.Job):
     scores: list[Path]
     """folders: each system's {task}/{language}.json go here"""
     output: Path
-    """the list of what was written"""
+    """the list of the files that were written"""
 
 
 def main(job: Job) -> None:
@@ -96,7 +96,7 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
 
 
 def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: Any) -> list[Path]:
-    """Score a system on the tasks of a language; `shared` are fields of its `Opening`. Returns what was written."""
+    """Score a system on the tasks of a language; `shared` are fields of its `Opening`. Returns the written files."""
     from seedbed.encoders.translations.files import read_choices, read_english
     from seedbed.evaluation.files import write_scores
     from seedbed.evaluation.protocols import declared

@@ -16,7 +16,7 @@ class Job(cli.Job):
     anchors: Path
     """TSV: id, text"""
     rows: int = 0
-    """for so many of the anchors, see corpora.select.subset; 0: all"""
+    """number of anchors that are used, see corpora.select.subset; 0: all"""
     shard: int = 0
     """number of the shard, from 0"""
     shards: int = 1
@@ -27,7 +27,7 @@ class Job(cli.Job):
     translated: list[str] = []
     """a translator's codes of the anchors' language and of the other"""
     adapters: dict[Polarity, Path] = {}
-    """polarity -> the adapter that writes it"""
+    """polarity -> the adapter that generates it"""
     state: cli.State
     output: Path
 

@@ -13,9 +13,9 @@ class Job(cli.Job):
     scores: Path
     """folder of the study's scores"""
     papers: Path = Path(resource("paper"))
-    """the papers' own numbers"""
+    """CSV with the papers' numbers"""
     plan: Path
-    """what plan_table writes"""
+    """output of program plan_table"""
     statistics: Statistics = Statistics()
     output: Path
     """CSV"""

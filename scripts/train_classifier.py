@@ -44,7 +44,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
 
 
 def train(job: Job, options: dict[str, Any]) -> None:
-    """Train the adapter that the job asks for."""
+    """Train the adapter of the job's kind."""
     from seedbed.classifiers import adapters
     from seedbed.corpora.settings import COLUMNS
     from seedbed.corpora.shape.labels import read_pairs

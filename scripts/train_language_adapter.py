@@ -15,7 +15,7 @@ class Job(cli.Adapter):
     """TSV: id, text; id, prompt, response; or id, text, pivot"""
     kind: LanguageData
     loss: LanguageLoss = "text"
-    """what is learnt of instructions"""
+    """tokens of instructions that have a loss"""
     pivot: str = ""
     """name of the language that translations are in"""
 

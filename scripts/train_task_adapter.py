@@ -1,4 +1,4 @@
-"""Train the adapter that writes entailments, contradictions or both in the pivot language."""
+"""Train the adapter that generates entailments, contradictions or both in the pivot language."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path

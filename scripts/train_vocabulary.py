@@ -14,7 +14,7 @@ class Job(cli.Encoder):
     texts: Path
     """TSV: id, text"""
     rows: int = 0
-    """read so many of the texts, see corpora.select.subset; 0: all"""
+    """number of texts that are used, see corpora.select.subset; 0: all"""
     vocabulary: Vocabulary = Vocabulary()
     masks: NoResult[bool] = False
     """masked language modelling follows: a tokenizer without a mask is refused"""

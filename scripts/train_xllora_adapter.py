@@ -1,4 +1,4 @@
-"""Train the adapter that reads any language and writes the pivot language: XL-LoRA (paper 000, section 3, step 3)."""
+"""Train the adapter that generates pivot-language text for any anchor: XL-LoRA (paper 000, section 3, step 3)."""
 
 from contextlib import AbstractContextManager
 from pathlib import Path

@@ -9,15 +9,15 @@ class Job(cli.Job):
     reference: Path
     """YAML: seedbed.operations.verify.Reference"""
     tables: list[Path]
-    """CSV files, by whose names it knows them"""
+    """CSV files, identified by their names"""
     exact: bool = False
     """without tolerances: for the machine that made it"""
     write: bool = False
-    """put these numbers into the reference instead"""
+    """replace the numbers of the reference by these"""
     best: list[Path] = []
     """folders of the best encoders"""
     output: Path | None = None
-    """TSV: every number, beside that of the reference"""
+    """TSV: every number next to that of the reference"""
 
 
 def main(job: Job) -> None:

@@ -9,7 +9,7 @@ from seedbed.names import Name
 from seedbed.settings import Once, Place, Seed, Settings, named
 
 Said = named(r"[^|<>`\n]+", "one line of text without | < > and `")
-"""A user's own words that a table prints."""
+"""Text of a user that a table prints."""
 
 
 class Statistics(Settings):

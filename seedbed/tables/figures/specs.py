@@ -26,7 +26,7 @@ class FigureSpec(Spec):
     note: str = ""
     """How to read it; may hold {level}, {alpha} and {baseline}."""
     paper_note: str = ""
-    """Added where the paper's numbers are drawn."""
+    """Added if the paper's numbers are plotted."""
     palette: Annotated[list[Colour], Field(min_length=1)]
     """Colours of the recipes, in the table's order."""
     width: float = Field(9.6, gt=2)

@@ -128,7 +128,7 @@ def _difference(other: Mapping[str, Any]) -> str:
 
 
 def _significance(other: Mapping[str, Any]) -> tuple[str, str]:
-    """How the encoder compares with another, and the preposition that goes with it."""
+    """Comparison of the encoder with another: significantly better or not, with the preposition that follows."""
     if not other["apart"]:
         return "not significantly different", "from"
     return f"significantly {'better' if other['difference'] > 0 else 'worse'}", "than"

@@ -84,7 +84,7 @@ def report(
 
 
 def _named(paths: Sequence[Path]) -> dict[str, Path]:
-    """Short names that tell the paths of a group apart: their tails below the folder that all share."""
+    """Short names for a group of paths: their last parts, below the folder that all share."""
     absolute = sorted({path.absolute() for path in paths})
     shared = os.path.commonpath([path.parent for path in absolute]) if absolute else ""
     return {path.relative_to(shared).as_posix(): path for path in absolute}
