@@ -22,7 +22,7 @@ from seedbed.generators.settings import Composition
 from seedbed.io import UserError, atomic_directory, read_json, sha256, write_json
 
 State = Mapping[str, Tensor]
-"""What peft saves: tensors named `<module>.lora_A.weight`, (r, in), and `<module>.lora_B.weight`, (out, r)."""
+"""Tensors of a peft adapter: `<module>.lora_A.weight`, (r, in), and `<module>.lora_B.weight`, (out, r)."""
 WEIGHTS, CONFIG = "adapter_model.safetensors", "adapter_config.json"
 SHARED = ("base_model_name_or_path", "r", "lora_alpha", "target_modules")
 """Entries of adapter_config.json that must agree."""

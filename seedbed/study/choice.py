@@ -8,7 +8,7 @@ from seedbed.study.model import Study
 
 
 def consistent(study: Study) -> None:
-    """The tasks that choose and report are the study's, and have other texts.
+    """Check that the tasks that choose and report the best encoders exist, and that their test sets share no texts.
 
     Raises:
         ValueError: the first fault.

@@ -51,7 +51,7 @@ def rule_function(function: Callable) -> Callable:
 
 
 class Field(NamedTuple):
-    """What a plan needs to know of a program's argument."""
+    """A plan's facts about an argument of a program."""
 
     default: Any
     is_file: bool
@@ -92,7 +92,7 @@ class Jobs:
         return PRODUCTS[rule].of(self.study, wildcards)
 
     def environment(self, rule: str) -> Callable[[Any], str]:
-        """What the jobs of a rule run in, by the name of its file in envs/."""
+        """The name of the environment in envs/ in which the jobs of a rule run."""
         return rule_function(lambda wildcards: self._product(rule, wildcards).environment)
 
     def inputs(self, rule: str) -> Callable[[Any], dict[str, list[str] | str]]:

@@ -1,4 +1,4 @@
-"""What others report on a study's test sets, read from its settings and from the files that they name."""
+"""Scores that others report on a study's test sets, read from its settings and from the files that they name."""
 
 from pathlib import Path
 

@@ -45,7 +45,7 @@ ALL = "*"
 
 
 class Reached(NamedTuple):
-    """What a program can run."""
+    """The definitions that a program can run."""
 
     digests: dict[str, str]
     """File -> a digest of what is reached in it, without docstrings."""

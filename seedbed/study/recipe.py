@@ -314,7 +314,9 @@ class StudyRecipe(Part):
 
     @property
     def gives(self) -> list[str]:
-        """What its encoders give beyond vectors, where they read translations: whose, and a vector of each path."""
+        """Outputs of encoders with translations in addition to vectors: the chosen translators, and a vector of each
+        path.
+        """
         fusion = self.spec.english.fusion
         return [*(["choices"] if fusion else []), *(["paths"] if fusion and fusion != "english" else [])]
 

@@ -1,4 +1,4 @@
-"""What a study does that its person should know of, though nothing is wrong with it."""
+"""Remarks on a study: things that its author should know although they are no errors."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -33,7 +33,7 @@ MINED = 64
 
 
 class Load(NamedTuple):
-    """What the models of a job take."""
+    """Memory that the models of a job need."""
 
     gpus: int = 0
     gpu_mb: int = 0

@@ -6,13 +6,7 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def consistent(study: Study) -> None:
-    """What is trained or copied starts from an encoder that can be.
-
-    Raises:
-        ValueError: an encoder of two texts would be copied, or go on as one of one text; something is made of one in
-            integers, of a static one, or of several seeds where there is one; or what another rule than `train_encoder`
-            makes is published.
-    """
+    """Check that everything that is trained or compressed starts from an encoder that allows it."""
     for name, recipe in study.recipes.items():
         if not recipe.made:
             continue

@@ -1,4 +1,4 @@
-"""What a study needs from outside: every corpus has a source, and every file that a source names is there."""
+"""Checks that a study's inputs exist: every corpus has a source, and every file that a source names is there."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase

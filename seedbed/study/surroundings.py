@@ -1,4 +1,4 @@
-"""What jobs of this process find around them: programs, the library, specs, and the tracker of trainings."""
+"""The environment of jobs of this process: programs, the library, specs, and the tracker of trainings."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""What each wildcard of a path may be."""
+"""The possible values of each wildcard of a path."""
 
 import re
 from collections.abc import Iterable

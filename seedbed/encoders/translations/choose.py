@@ -1,4 +1,4 @@
-"""One translation of each text is chosen among several."""
+"""Choosing one translation for each text."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ BATCH = 64
 
 @torch.no_grad()
 def pooled_states(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
-    """What a transformer makes of texts, with the encoder's prompt before them, as (n, size, d), on the CPU."""
+    """States (n, size, d) of texts by the encoder's transformer, with the encoder's prompt before them, on the CPU."""
     return _by_batches(encoder, texts, lambda tokens: _states(encoder, tokens, size))
 
 
@@ -47,7 +47,7 @@ def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int)
 
 @torch.no_grad()
 def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
-    """What an anchored encoder's adaptor makes of texts, (n, size, width); UserError: it was not anchored."""
+    """Outputs (n, size, width) of an anchored encoder's adaptor for texts; UserError: it was not anchored."""
     if not isinstance(encoder[-1], FeaturePath):
         raise UserError("features: this encoder was anchored to no English one; take one of a recipe that anchors")
     return _by_batches(encoder, texts, lambda tokens: encoder(dict(tokens))["prefix"])

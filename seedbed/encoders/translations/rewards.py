@@ -35,7 +35,7 @@ def reward(
     weights: tuple[float, float, float] = WEIGHTS,
     similarity_weight: float = 1.0,
 ) -> Tensor:
-    """What each candidate translation is worth: 0.1 (a semantic + b emotional + c pragmatic) + d similarity.
+    """Reward (b, k) of each candidate translation: 0.1 (a semantic + b emotional + c pragmatic) + d similarity.
 
     Source: paper 002, equation 10, with the weights of table 13.
 

@@ -1,4 +1,4 @@
-"""How like its text each candidate translation is, (n, k)."""
+"""Similarity (n, k) of each text and its candidate translations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a folder of a language model is, by its configuration."""
+"""The type of a language model in a folder, from its configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a language model and its adapters are opened, whole or not at all."""
+"""Loading language models and their adapters, with all of their weights or not at all."""
 
 from __future__ import annotations
 

@@ -26,7 +26,12 @@ def translation(sizes: Sizes, job: Job) -> Effort:
 
 
 def judgement(sizes: Sizes, job: Job) -> Effort:
-    """By likelihood, instruction and text once, and each candidate with three questions; else a prompt for each."""
+    """Work of judging translations.
+
+    By likelihood, instruction and text are processed once, and each candidate with three questions; otherwise there is
+    one
+    prompt for each candidate.
+    """
     rows, count = sizes.texts(job), len(job.told.translations)
     if not (generator := job.told.generator):
         return 0, 0, rows * count

@@ -23,14 +23,14 @@ ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapte
 
 @dataclass(frozen=True)
 class Work:
-    """What a job does."""
+    """The estimated work of a job."""
 
     seconds: float = 0
     """Seconds of work on the reference device, at the default speed."""
     tokens: float = 0
     """Tokens that are encoded, trained on and generated."""
     disk: float = 0
-    """Bytes it leaves."""
+    """Bytes of its outputs."""
 
 
 class Plan(Sizes):

@@ -51,7 +51,7 @@ class FusedEncoder(Encoder, rule="fuse_encoders"):
         }
 
     def code(self) -> Code:
-        """What choosing the weights runs of a protocol."""
+        """The code of protocols that choosing the weights runs."""
         dev = self.fusion.dev
         return Code(modules=tuple(protocol_code(self.study.tasks[dev].protocol)) if dev else ())
 

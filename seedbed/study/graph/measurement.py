@@ -1,4 +1,4 @@
-"""What labels cost: the job that counts and times them (MINERS, table 4)."""
+"""Costs of labels: the job that counts and times them (MINERS, table 4)."""
 
 from dataclasses import dataclass
 from typing import Any

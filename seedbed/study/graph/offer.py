@@ -1,4 +1,4 @@
-"""What a study offers to tables and maps, and what of it they show: systems, models, tasks and languages."""
+"""The systems, models, tasks and languages of a study that tables and maps can show."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,7 +23,7 @@ TRIPLETS = "training triplets"
 
 @dataclass(frozen=True)
 class Offer(Part):
-    """What a study offers to tables and maps."""
+    """The parts of a study that tables and maps can show."""
 
     @cached_property
     def recipes(self) -> list[System]:
@@ -119,7 +119,7 @@ class Offer(Part):
     # ---- What is shown of it.
 
     def blocks(self, spec: TableSpec) -> list[Block]:
-        """What a table shows, block by block; raises as `seedbed.tables.plan.plan`."""
+        """The blocks of a table; raises as `seedbed.tables.plan.plan`."""
         study = self.study
         others = self.tasks, study.baseline, study.reserved | pairs.reserved(study)
         shown = (self.variants, self.classifiers) if spec.of_classifiers else (self.recipes, self.backbones)
@@ -135,7 +135,7 @@ class Offer(Part):
         return [quoted.with_quotes(study, block) for block in blocks]
 
     def mapped(self, spec: FigureSpec) -> Mapped:
-        """What a map shows; raises as `seedbed.tables.figures.maps.plan_map`."""
+        """The contents of a map; raises as `seedbed.tables.figures.maps.plan_map`."""
         tasks: dict[str, dict[str, list[str]]] = {"labelled_texts": {}, "parallel": {}}
         for name, task in sorted(self.study.tasks.items()):
             if kind := _maps(task):

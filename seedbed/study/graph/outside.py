@@ -1,4 +1,4 @@
-"""What looks at a study from outside: a forecast of its cost, and a comparison with its reference."""
+"""Products outside of a study's results: a forecast of its cost, and a comparison with reference numbers."""
 
 import os
 from collections.abc import Sequence

@@ -22,7 +22,7 @@ Files = str | list[str] | Mapping[str, str] | Mapping[str, list[str]]
 
 
 class Code(NamedTuple):
-    """What makes a product besides its rule's program and all that this imports."""
+    """Files that a product depends on in addition to its program and everything that the program imports."""
 
     data: tuple[Any, ...] = ()
     """Files that the program reads. Such a file may be an input too, of which Snakemake sees only edits that are newer
@@ -35,7 +35,7 @@ class Code(NamedTuple):
 
 @dataclass(frozen=True)
 class Product(Part):
-    """What one job makes. Its names are the wildcards of its rule."""
+    """The files that one job makes. Its fields are the wildcards of its rule."""
 
     rule: ClassVar[str] = ""
     """The rule that makes it, and the program."""
@@ -97,7 +97,7 @@ class Product(Part):
         return {}
 
     def code(self) -> Code:
-        """What makes it besides its program."""
+        """The files that it depends on in addition to its program."""
         return Code()
 
     def local_files(self) -> list[Path] | None:
@@ -105,7 +105,7 @@ class Product(Part):
         return None
 
     def load(self, sizes: Sizes) -> Load:
-        """What its job's models take."""
+        """The models that its job loads, for its memory."""
         return Load()
 
 

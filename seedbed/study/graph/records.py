@@ -1,4 +1,4 @@
-"""What cards and manifests say of texts and models that others made: a record for each."""
+"""Records of texts and models of others, for cards and manifests."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def data(name: str, source: Source | None, served: origins.Origin = ()) -> dict[
 
 
 def model(study: Study, generator: str, role: str) -> dict[str, Any]:
-    """Of a generator."""
+    """The record of a generator."""
     spec = study.generators[generator]
     served = [] if spec.source else origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
     return data(generator, spec.source, served) | {"role": role}

@@ -1,4 +1,4 @@
-"""What a study is run for: the report, or the tables and figures of one paper."""
+"""The final products of a study: the report, or the tables and figures of one paper."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -112,7 +112,7 @@ def _scored(study: Study, cell: Cell) -> Iterator[Encoder]:
 
 @dataclass(frozen=True)
 class Paper(Part):
-    """What a study can make of one paper."""
+    """The products that a study can make for one paper."""
 
     name: str
 

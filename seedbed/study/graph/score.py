@@ -213,7 +213,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def sets(self) -> list[tuple[str, str]]:
-        """Task and language folder of each test set of one language: those of both of a pair, or of its orders."""
+        """Scored systems: a recipe's encoders of a language, or a classifier, one for each seed; or each variant."""
         every = languages_of(self.test_lang)
         return [(task, lang) for task in self.scored for lang in self.own_orders(task) or every]
 
@@ -342,7 +342,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
 
 def reading(sizes: Sizes, backbone: str, tasks: list[str]) -> Load:
-    """What it takes to encode the texts of tasks."""
+    """Memory for encoding the texts of tasks."""
     gpus = 0 if sizes.study.backbones[backbone].endpoint else 1
     return Load(gpus, sizes.reading(backbone, tasks), sizes.encoder(backbone))
 
@@ -364,7 +364,7 @@ def task_for(study: Study, task: str, code: str) -> Task:
 
 
 def protocol_code(*names: str) -> list[str]:
-    """What a score runs of protocols, which are loaded by name."""
+    """The functions of protocols that a scoring job runs, as FILE:NAME; protocols are loaded by name."""
     files = [protocols.module_of(name) for name in sorted(set(names))]
     return [f"{file}:{part}" for file in files for part in ("PROTOCOL", "score", "texts", "composed", "mteb_rows")]
 

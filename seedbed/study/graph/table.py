@@ -18,7 +18,7 @@ from seedbed.tables.specs import TableSpec
 
 @dataclass(frozen=True)
 class TablePlan(Product, rule="plan_table", place=paths.PLAN):
-    """What a table shows of the study, block by block."""
+    """The parts of the study that a table shows, block by block."""
 
     table: str
 

@@ -116,7 +116,10 @@ class StudyTranslator(Part):
 
 
 class OfTexts(Product):
-    """What somebody says of a set of texts; its kinds have the fields, since who says it comes first in their paths."""
+    """Base class of translations and judgements of a set of texts. Subclasses declare the fields, since the translator
+    or judge
+    comes first in their paths.
+    """
 
     lang: str
     corpus: str
@@ -224,7 +227,7 @@ class Translations(OfTexts, rule="translate", place=paths.TRANSLATIONS):
 
 @dataclass(frozen=True)
 class Judgements(OfTexts, rule="judge", place=paths.JUDGEMENTS):
-    """What a judge says of the translations of a set of texts."""
+    """The judge's scores of the translations of a set of texts."""
 
     judge: str
     lang: str
