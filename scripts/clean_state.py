@@ -20,7 +20,7 @@ def main(job: Job) -> None:
     from seedbed.operations.leftovers import listing, made_by, remove, stale
 
     jobs = planned(job.configfiles, job.config, {}, [])
-    state = next(state for one in jobs if (state := getattr(one.told, "state", None)))
+    state = next(state for one in jobs if (state := getattr(one.arguments, "state", None)))
     jobs += of_other_targets(job, jobs, made_by(state).values())
     leftovers = stale(state, jobs)
     print(listing(leftovers, state))

@@ -37,22 +37,22 @@ def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts:
     manifests.write(output, {"about": about, "system": system, "parts": entries})
 
 
-def write_answers(output: Path, about: dict[str, Any], learnt: Any, tests: Mapping[str, pd.DataFrame]) -> None:
+def write_answers(output: Path, about: dict[str, Any], tuned: Any, tests: Mapping[str, pd.DataFrame]) -> None:
     """Write the answers of a fine-tuned encoder to its test sets, and its manifest.
 
     Args:
         output: the folder that is written; it is replaced as a whole at the end.
         about: facts for score files.
-        learnt: the fine-tuned encoder, from a module of `learners`.
+        tuned: the fine-tuned encoder, from a module of `learners`.
         tests: LANGUAGE/NAME -> a test set, with `id` and the columns that the learner takes.
     """
     found = [
-        pd.DataFrame({"test": name, "id": test["id"], "label": learnt.answers(test)})
+        pd.DataFrame({"test": name, "id": test["id"], "label": tuned.answers(test)})
         for name, test in tqdm(tests.items(), desc="test sets", unit="set")
     ]
     with atomic_directory(output) as folder:
         write_table(pd.concat(found), folder / LABELS)
-        manifests.write(folder, {"about": about | learnt.report, "system": {"kind": "labelled"}})
+        manifests.write(folder, {"about": about | tuned.report, "system": {"kind": "labelled"}})
 
 
 def parts_of(folder: Path, manifest: Mapping[str, Any], language: str) -> dict[str, Path]:

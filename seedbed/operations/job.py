@@ -77,10 +77,10 @@ class Job:
         return folder.parent.name if isinstance(folder, Path) else ""
 
     @cached_property
-    def told(self) -> Any:
+    def arguments(self) -> Any:
         """The arguments, validated as the `Job` model of the job's program."""
         return importlib.import_module(f"scripts.{self.rule}").Job.model_validate(self.value)
 
     def of(self, name: str, default: Any = None) -> Any:
         """One of the arguments, or the default if the program has none of this name."""
-        return getattr(self.told, name, default)
+        return getattr(self.arguments, name, default)

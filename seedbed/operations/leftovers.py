@@ -83,7 +83,7 @@ def _why(state: Path, path: Path, output: str, makers: Mapping[str, Job]) -> str
         return "not in this study"
     if not job.todo:
         return "its job is done"
-    return "" if place(state, job.told) == path else "its settings have changed"
+    return "" if place(state, job.arguments) == path else "its settings have changed"
 
 
 def _orphans(state: Path) -> list[Path]:

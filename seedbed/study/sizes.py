@@ -140,8 +140,8 @@ class Sizes:
         tokens = learning.batch_size * learning.max_length
         return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, dtype=dtype))
 
-    def writing(self, generator: str, beside: Sequence[Need] = ()) -> int:
-        """Writing with a generator, on each of its GPUs, where one of several models is open too; 0: a server does."""
+    def writing(self, generator: str, others: Sequence[Need] = ()) -> int:
+        """MiB to run a generator, on each of its GPUs, with one of `others` loaded at a time; 0: a server runs it."""
         spec = self.study.generators[generator]
         if spec.backend in ("openai", "openai-chat", "published"):
             return 0
@@ -152,8 +152,8 @@ class Sizes:
             return self._asked(gpu_memory.serving(shape, length=length, **options))
         limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
         need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantisation)
-        fixed = need.fixed + max((other.fixed for other in beside), default=0)
-        return self._asked(Need(fixed, max([need.batch, *(other.batch for other in beside)])))
+        fixed = need.fixed + max((other.fixed for other in others), default=0)
+        return self._asked(Need(fixed, max([need.batch, *(other.batch for other in others)])))
 
     def written(self, generator: str) -> Load:
         """Memory of a job that runs a generator."""

@@ -24,32 +24,32 @@ def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
     return anchors.iloc[first:last]
 
 
-def synthesise(*asked: Any, name: str, method: str, output: Path, **options: Any) -> None:
+def synthesise(*arguments: Any, name: str, method: str, output: Path, **options: Any) -> None:
     """Generate a positive and a negative for each anchor, and write them as a shard.
 
     The generator's name and `method` are columns too. The journal is removed when the shard is written.
 
     Args:
-        *asked: arguments of `complete`.
+        *arguments: arguments of `complete`.
         name: the generator's name in the study.
         method: the method's name.
         output: the shard's path.
         **options: keyword arguments of `complete`.
     """
-    _kept(*complete(*asked, **options), name, method, output)
+    _kept(*complete(*arguments, **options), name, method, output)
 
 
-def translated(*asked: Any, name: str, method: str, output: Path, **options: Any) -> None:
+def translated(*arguments: Any, name: str, method: str, output: Path, **options: Any) -> None:
     """Translate rows, and write them as a shard.
 
     Args:
-        *asked: arguments of `translate`.
+        *arguments: arguments of `translate`.
         name: the generator's name in the study.
         method: the method's name.
         output: the shard's path.
         **options: keyword arguments of `translate`.
     """
-    _kept(*translate(*asked, **options), name, method, output)
+    _kept(*translate(*arguments, **options), name, method, output)
 
 
 def _kept(table: pd.DataFrame, journal: Path, name: str, method: str, output: Path) -> None:

@@ -35,7 +35,7 @@ def one_more(plan: Plan, records: Records) -> str:
 
 def kind_of(plan: Plan, job: Job) -> str:
     """MODULAR or SINGLE; empty: a job that one more language does not need."""
-    if job.rule == "train_encoder" and job.told.each:
+    if job.rule == "train_encoder" and job.arguments.each:
         return SINGLE
     if job.rule in OWN:
         return MODULAR

@@ -20,20 +20,20 @@ Effort = tuple[float, float, float]
 
 def tuning(sizes: Sizes, job: Job) -> Effort:
     """All epochs, though most trainings stop before, and the tests once."""
-    tests = sum(map(sizes.rows, job.told.tests.values()))
+    tests = sum(map(sizes.rows, job.arguments.tests.values()))
     length = sizes.costs.tokens.sentence
     if job.of("kind") == "questions":
-        learning, length = Reading.model_validate(job.told.learning), sizes.costs.tokens.instruction
+        learning, length = Reading.model_validate(job.arguments.learning), sizes.costs.tokens.instruction
     else:
-        learning = FineTuning.model_validate(job.told.learning) if job.of("kind") else job.told.fine_tuning
-    learnt = sizes.rows(job.told.train) * learning.epochs * length
+        learning = FineTuning.model_validate(job.arguments.learning) if job.of("kind") else job.arguments.fine_tuning
+    learnt = sizes.rows(job.arguments.train) * learning.epochs * length
     return (6 * learnt + 2 * tests * length) * sizes.model(job).body, learnt + tests * length, tests
 
 
 def scoring(sizes: Sizes, job: Job) -> Effort:
     """An encoder reads both texts of an item, one of two paths their English too; a language model reads both in a
     prompt, or a text with its examples, or a problem that it works out, with each of its variants."""
-    folders, once = job.told.systems, sum(map(sizes.rows, job.told.tests))
+    folders, once = job.arguments.systems, sum(map(sizes.rows, job.arguments.tests))
     maker, rows = sizes.maker(f"{folders[0]}/{MANIFEST}"), len(folders) * once
     if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):
         return _encoded(sizes, job, maker, 2 * rows * sizes.costs.tokens.sentence, rows)
@@ -45,28 +45,28 @@ def scoring(sizes: Sizes, job: Job) -> Effort:
 
 def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
     """The tokens that a described classifier processes and generates."""
-    system, lengths = maker.told.system, sizes.costs.tokens
+    system, lengths = maker.arguments.system, sizes.costs.tokens
     if system["kind"] == "chance":
         return 0, 0, rows
     if system["kind"] == "reasoning":
         generator = Generator.model_validate(system["generator"])
         limit = Reasoning.model_validate(system["reasoning"]).max_new_tokens
-        asked = {task.protocol for tasks in job.told.tasks for task in tasks.values()}
+        asked = {task.protocol for tasks in job.arguments.tasks for task in tasks.values()}
         drawn = 0 if asked == {LIKELIHOOD} else min(limit, lengths.instruction)
-        return sizes.drawn(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
+        return sizes.generation(job, generator, rows, getattr(lengths, generator.prompts) + lengths.instruction, drawn)
     if system["kind"] == "in-context":
         generator = Generator.model_validate(system["generator"])
         how = Answering.model_validate(system.get("answering", {}))
         prompt = getattr(lengths, generator.prompts) + (1 + system["examples"]["count"]) * lengths.sentence
         drawn = how.max_new_tokens if how.answer == "generation" else 0
-        return sizes.drawn(job, generator, rows, min(prompt, generator.sampling.max_prompt_tokens), drawn)
+        return sizes.generation(job, generator, rows, min(prompt, generator.sampling.max_prompt_tokens), drawn)
     tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
     return 2 * sizes.model(job).body * tokens, tokens, rows
 
 
 def _encoded(sizes: Sizes, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
     """So many tokens of texts, and as many of their English."""
-    fusion = maker.of("fusion") if maker and job.told.english else ""
+    fusion = maker.of("fusion") if maker and job.arguments.english else ""
     own = sizes.model(job).body if fusion != "english" else 0
     english = sizes.english(maker).body if maker and fusion else 0
     return 2 * (own + english) * tokens, tokens * ((own > 0) + (english > 0)), rows

@@ -31,7 +31,7 @@ class Sizes:
                 and job.weights in self._models
             ):
                 self._models.setdefault(job.wildcards.get("classifier") or job.model, self._models[job.weights])
-        self._models |= {job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and job.told.endpoint}
+        self._models |= {job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and job.arguments.endpoint}
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
 
     def maker(self, output: str) -> Job | None:
@@ -66,58 +66,60 @@ class Sizes:
         if job is None:
             return default
         if job.rule == "fetch_corpus":
-            source = job.told.source
+            source = job.arguments.source
             if source.file and Path(source.file).is_file():
                 return _lines(source.file)
             kind = "package" if source.package else job.wildcards["corpus"]
             return source.rows or self.costs.rows.get(kind, default)
         if job.rule == "join_triplets":
-            return self.asked(job, self.rows(job.told.anchors))
+            return self.used_rows(job, self.rows(job.arguments.anchors))
         if job.rule == "sample_text":
-            return min(subset.SENTENCES, self.rows(job.told.corpus))
+            return min(subset.SENTENCES, self.rows(job.arguments.corpus))
         if job.rule == "select_anchors":
-            return min(job.told.anchors.count, self.rows(job.told.corpus))
+            return min(job.arguments.anchors.count, self.rows(job.arguments.corpus))
         if job.rule == "select_pairs":
-            return job.told.seed_pairs.count
+            return job.arguments.seed_pairs.count
         if job.rule == "translate":
             return self.texts(job)
         if job.rule == "choose_translations":
-            return self.rows(next(iter(job.told.translations.values())))
+            return self.rows(next(iter(job.arguments.translations.values())))
         if job.rule == "build_xllora_examples":
-            return float(job.told.count)
+            return float(job.arguments.count)
         tables = {"audit_triplets": "triplets", "mine_neighbours": "pairs"}
         rows = self.rows(job.of(tables.get(job.rule, "anchors"), ""))
         return rows * self.costs.kept if job.rule == "audit_triplets" else rows
 
     def texts(self, job: Job) -> float:
         """The number of texts of a set that are not in the pivot language, if none occurs twice."""
-        return self.rows(job.told.texts) * sum(code != job.told.pivot for code in job.told.columns.values())
+        return self.rows(job.arguments.texts) * sum(
+            code != job.arguments.pivot for code in job.arguments.columns.values()
+        )
 
     @staticmethod
-    def asked(job: Job, rows: float) -> float:
+    def used_rows(job: Job, rows: float) -> float:
         """The number of rows that a job uses: at most `rows`; 0: all of them."""
-        return min(rows, job.told.rows or rows)
+        return min(rows, job.arguments.rows or rows)
 
-    def drawn(
-        self, job: Job, generator: Generator, rows: float, read: float, drawn: float
+    def generation(
+        self, job: Job, generator: Generator, rows: float, prompt: float, generated: float
     ) -> tuple[float, float, float]:
         """Floating-point operations, tokens and rows of a generator, for given numbers of prompt and generated tokens
         per row.
         """
         backend = "cpu" if self.device == "cpu" else generator.backend
-        effort = rows * (read + drawn * self.costs.drawing[backend])
-        return 2 * self.model(job).parameters * effort, rows * (read + drawn), rows
+        effort = rows * (prompt + generated * self.costs.drawing[backend])
+        return 2 * self.model(job).parameters * effort, rows * (prompt + generated), rows
 
     def _size(self, job: Job) -> Model:
         """Counted in weights that are there, else by name."""
-        for folder in (job.told.output, job.told.source.file):
+        for folder in (job.arguments.output, job.arguments.source.file):
             if folder and (found := counted(Path(folder))):
                 return Model(parameters=found[0], body=found[1])
-        return self.costs.size(job.model, job.told.source.dump())
+        return self.costs.size(job.model, job.arguments.source.dump())
 
     def _together(self, job: Job) -> Model:
         """The encoders that a job fuses."""
-        sizes = [self._models.get(name) or self.costs.size(name, "") for name in job.told.members]
+        sizes = [self._models.get(name) or self.costs.size(name, "") for name in job.arguments.members]
         return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
 
 

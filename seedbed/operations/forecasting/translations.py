@@ -18,11 +18,11 @@ Effort = tuple[float, float, float]
 def translation(sizes: Sizes, job: Job) -> Effort:
     """A prompt with its text, and the translation; an encoder-decoder counts as one that reads both."""
     rows = sizes.texts(job)
-    if not (generator := job.told.generator):
+    if not (generator := job.arguments.generator):
         return 0, 0, rows
     length = sizes.length(job)
-    asked = getattr(sizes.costs.tokens, generator.prompts) if job.told.reads == "prompt" else 0
-    return sizes.drawn(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
+    asked = getattr(sizes.costs.tokens, generator.prompts) if job.arguments.reads == "prompt" else 0
+    return sizes.generation(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
 
 
 def judgement(sizes: Sizes, job: Job) -> Effort:
@@ -32,15 +32,15 @@ def judgement(sizes: Sizes, job: Job) -> Effort:
     one
     prompt for each candidate.
     """
-    rows, count = sizes.texts(job), len(job.told.translations)
-    if not (generator := job.told.generator):
+    rows, count = sizes.texts(job), len(job.arguments.translations)
+    if not (generator := job.arguments.generator):
         return 0, 0, rows * count
     length = sizes.length(job)
     beginning, candidate = getattr(sizes.costs.tokens, generator.prompts) + length, length + ASKED
-    if job.told.answer == "numbers":
-        flops, tokens, _ = sizes.drawn(job, generator, rows * count, beginning + candidate, NUMBERS)
+    if job.arguments.answer == "numbers":
+        flops, tokens, _ = sizes.generation(job, generator, rows * count, beginning + candidate, NUMBERS)
     else:
-        flops, tokens, _ = sizes.drawn(job, generator, rows, beginning + count * candidate, 0)
+        flops, tokens, _ = sizes.generation(job, generator, rows, beginning + count * candidate, 0)
     return flops, tokens, rows * count
 
 
@@ -51,11 +51,11 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
     text
     once, and a step is that of two linear maps over the cached states of a text (LiRA, appendix A.4).
     """
-    sets = job.told.translations
+    sets = job.arguments.translations
     candidates, translators = sum(sizes.rows(file) for one in sets for file in one.values()), len(sets[0])
-    texts = sizes.asked(job, candidates / translators)
+    texts = sizes.used_rows(job, candidates / translators)
     candidates = texts * translators
-    training, objective = job.told.training, job.told.objective
+    training, objective = job.arguments.training, job.arguments.objective
     length, body, english = _cut(sizes, training), sizes.model(job).body, sizes.english(job).body
     seen = training.steps * training.batch_size if training.steps else texts * training.epochs
     maps = objective.hidden * sum(gpu_memory.guessed(size, size).width for size in (body, english) if size)
@@ -71,10 +71,10 @@ def fused(sizes: Sizes, job: Job) -> Effort:
     Frozen models only encode. Features before English tokens are trained through the English encoder, which adds its
     backward pass. Rows of several languages count as if none were a translation of another.
     """
-    files = [*job.told.each.values()] or [job.told.texts]
-    training, fusion = job.told.training, job.told.fusion
-    sentences = max(map(len, job.told.objective.shapes))
-    tokens = sentences * sizes.asked(job, sum(map(sizes.rows, files))) * training.epochs * _cut(sizes, training)
+    files = [*job.arguments.each.values()] or [job.arguments.texts]
+    training, fusion = job.arguments.training, job.arguments.fusion
+    sentences = max(map(len, job.arguments.objective.shapes))
+    tokens = sentences * sizes.used_rows(job, sum(map(sizes.rows, files))) * training.epochs * _cut(sizes, training)
     through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
     own = {"all": 6}.get(training.part, 2) * sizes.model(job).body if fusion != "english" else 0
     return (own + through * sizes.english(job).body) * tokens, 2 * tokens, 0
@@ -84,12 +84,12 @@ def choosing(sizes: Sizes, job: Job) -> Effort:
     """Work of choosing translations: features of each text for a policy or a critic; or vectors of it and all
     candidates.
     """
-    rows, length = sizes.rows(next(iter(job.told.translations.values()))), sizes.length(job)
-    if folder := job.told.similarity:
+    rows, length = sizes.rows(next(iter(job.arguments.translations.values()))), sizes.length(job)
+    if folder := job.arguments.similarity:
         maker = sizes.maker(f"{folder}/{MANIFEST}")
-        read = rows * (1 + len(job.told.translations)) * length
+        read = rows * (1 + len(job.arguments.translations)) * length
         return 2 * sizes.model(maker or job).body * read, read, rows
-    read = rows * length if job.told.actor else 0
+    read = rows * length if job.arguments.actor else 0
     return 2 * sizes.model(job).body * read, read, rows
 
 

@@ -68,7 +68,7 @@ class Plan(Sizes):
         known: set[str] = set()
         for job in self.jobs:
             if job.rule == "fetch_corpus":
-                sizes = dict(map(self.costs.download, job.told.source.first_choices()))
+                sizes = dict(map(self.costs.download, job.arguments.source.first_choices()))
                 found[job.outputs] = sum(size for name, size in sizes.items() if name not in known)
                 known |= sizes.keys()
         return found
@@ -84,25 +84,25 @@ class Plan(Sizes):
         if find := ways.get(job.rule):
             return find(job)
         if job.rule == "fuse_encoders":
-            return self._read(job, sum(map(self.rows, job.told.tests.values())), texts=2)
+            return self._read(job, sum(map(self.rows, job.arguments.tests.values())), texts=2)
         if job.rule == "mine_neighbours":
-            return self._read(job, self.rows(job.told.pool))
+            return self._read(job, self.rows(job.arguments.pool))
         if job.rule == "train_vocabulary":
-            return 0, 0, self.asked(job, self.rows(job.told.texts))
+            return 0, 0, self.used_rows(job, self.rows(job.arguments.texts))
         if job.rule == "copy_encoder":  # all tokens are counted, and some texts read
-            return self._read(job, min(COMPARED, self.rows(job.told.texts)), texts=2)
+            return self._read(job, min(COMPARED, self.rows(job.arguments.texts)), texts=2)
         if job.rule == "adapt_backbone":
-            masked = job.told.masked
+            masked = job.arguments.masked
             tokens = masked.steps * masked.batch_size * masked.length
             return 6 * self.model(job).body * tokens, tokens, 0
         if job.rule == "embed_pivot":
-            return self._read(job, self.rows(job.told.texts) * len(job.told.columns))
+            return self._read(job, self.rows(job.arguments.texts) * len(job.arguments.columns))
         if job.rule == "map_texts":
-            shown = job.told.map
-            return self._read(job, 2 * shown.pairs * len(job.told.texts) if shown.pairs else shown.texts)
+            shown = job.arguments.map
+            return self._read(job, 2 * shown.pairs * len(job.arguments.texts) if shown.pairs else shown.texts)
         rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
         if job.rule in ("sample_text", "select_anchors", "select_pairs"):  # every row is looked at
-            rows = self.rows(job.told.corpus)
+            rows = self.rows(job.arguments.corpus)
         return 0, 0, rows
 
     def _read(self, job: Job, rows: float, texts: int = 1) -> tuple[float, float, float]:
@@ -111,50 +111,50 @@ class Plan(Sizes):
         return 2 * self.model(job).body * tokens, tokens, rows
 
     def _adapter(self, job: Job) -> tuple[float, float, float]:
-        lora, lengths = job.told.lora, self.costs.tokens
+        lora, lengths = job.arguments.lora, self.costs.tokens
         table = next(file for name in ("triplets", "texts", "examples") if (file := job.of(name)))
         rows = min(lora.examples, self.rows(table))
-        prompt = getattr(lengths, job.told.style, 0)
+        prompt = getattr(lengths, job.arguments.style, 0)
         length = lengths.instruction if job.of("kind") == "instructions" else prompt + 2 * lengths.sentence
         tokens = rows * lora.epochs * min(length, lora.max_length)
         return 6 * self.model(job).parameters * tokens, tokens, rows
 
     def _generation(self, job: Job) -> tuple[float, float, float]:
-        generator, lengths, shots = job.told.generator, self.costs.tokens, 0
+        generator, lengths, shots = job.arguments.generator, self.costs.tokens, 0
         if job.rule == "synthesise":
-            rows = self.asked(job, self.rows(job.told.anchors)) / job.told.shards
-            shots = generator.shots if WRITING[job.told.method].prompt in FEW_SHOT else 0
+            rows = self.used_rows(job, self.rows(job.arguments.anchors)) / job.arguments.shards
+            shots = generator.shots if WRITING[job.arguments.method].prompt in FEW_SHOT else 0
         else:
-            rows = 0 if job.told.published else float(job.told.count)
+            rows = 0 if job.arguments.published else float(job.arguments.count)
         prompt = getattr(lengths, generator.prompts) + (1 + 2 * shots) * lengths.sentence
         drawn = min(generator.sampling.max_new_tokens, lengths.sentence)
-        flops, tokens, _ = self.drawn(job, generator, 2 * rows, prompt, drawn)  # a positive and a negative of each
+        flops, tokens, _ = self.generation(job, generator, 2 * rows, prompt, drawn)  # a positive and a negative of each
         return flops, tokens, rows
 
     def _encoder(self, job: Job) -> tuple[float, float, float]:
-        if not (learns := job.told.objective):
+        if not (learns := job.arguments.objective):
             return 0, 0, 0
-        if job.told.translations:
+        if job.arguments.translations:
             return translations.anchoring(self, job)
-        if job.told.fusion:
+        if job.arguments.fusion:
             return translations.fused(self, job)
         # SimCSE reads a sentence without partners twice.
-        files = [*job.told.each.values()] or [job.told.texts]
+        files = [*job.arguments.each.values()] or [job.arguments.texts]
         alone = files[0].name.endswith(f"{ANCHORS}.tsv")
         sentences = 2 if alone else max(map(len, learns.shapes))
-        training, rows = job.told.training, max(map(self.rows, files))  # of all ids are one epoch
-        rows = self.asked(job, rows)
+        training, rows = job.arguments.training, max(map(self.rows, files))  # of all ids are one epoch
+        rows = self.used_rows(job, rows)
         length = min(training.max_length, self.costs.tokens.sentence)
         rounds = rows * training.epochs * length
         return (6 * sentences + 2 * learns.reread) * self.model(job).body * rounds, sentences * rounds, 0
 
     def _together_trained(self, job: Job) -> tuple[float, float, float]:
         """All sentences of the ids' rows, once for each language that gets adapters; no other weight has a gradient."""
-        training, rows = job.told.training, max(map(self.rows, job.told.each.values()))
-        learning = len(job.told.each) - len(job.told.fixed)
-        sentences = max(map(len, job.told.objective.shapes))
+        training, rows = job.arguments.training, max(map(self.rows, job.arguments.each.values()))
+        learning = len(job.arguments.each) - len(job.arguments.fixed)
+        sentences = max(map(len, job.arguments.objective.shapes))
         length = min(training.max_length, self.costs.tokens.sentence)
-        tokens = sentences * self.asked(job, rows) * training.epochs * learning * length
+        tokens = sentences * self.used_rows(job, rows) * training.epochs * learning * length
         return 4 * self.model(job).body * tokens, tokens, 0
 
     def _weights_written(self, job: Job) -> float:
@@ -165,11 +165,11 @@ class Plan(Sizes):
             sides += self.english(job).parameters if fusion else 0  # both lie in the folder
             return sides * self._width(job) + 20e6
         if job.rule == "align_encoders":  # two matrices of d x d / reduction, beside 12 d^2 of a block
-            adapters = len(job.told.each) - len(job.told.fixed)
-            return 4 * adapters * self.model(job).body / (6 * job.told.training.reduction)
+            adapters = len(job.arguments.each) - len(job.arguments.fixed)
+            return 4 * adapters * self.model(job).body / (6 * job.arguments.training.reduction)
         if job.rule in (*ADAPTERS, "compose_adapters"):
             rank = job.of("lora", Lora()).rank
-            if job.rule == "compose_adapters" and job.told.composition.space == "product":
+            if job.rule == "compose_adapters" and job.arguments.composition.space == "product":
                 rank *= 3
             return 4 * adapter_parameters(self.model(job).parameters, rank)
         return 0

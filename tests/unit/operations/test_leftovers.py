@@ -19,7 +19,7 @@ def killed(tmp_path):
     state = tmp_path / "state"
     value = told("train_encoder", f"--training.epochs 2 --state {state} --output enc/1")
     job = Job("train_encoder", {}, value, ("enc/1/seedbed.json",))
-    with pytest.raises(KeyboardInterrupt), own_state(state, "enc/1/seedbed.json", job.told) as folder:
+    with pytest.raises(KeyboardInterrupt), own_state(state, "enc/1/seedbed.json", job.arguments) as folder:
         (folder / "abc").mkdir()
         (folder / "abc" / "weights").write_bytes(b"0" * 2000)
         raise KeyboardInterrupt
