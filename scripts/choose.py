@@ -1,7 +1,7 @@
 """Choose on a development task: the candidate whose encoders score best."""
 
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import ValidationInfo, field_validator
 
@@ -13,15 +13,15 @@ class Job(cli.Job):
     """of which each candidate has one"""
     dev: str
     """name of the task"""
-    values: dict[str, str | float]
-    """candidate -> its prefix, or its scale"""
+    values: dict[str, str | float | None]
+    """candidate -> its prefix, which its weights may say themselves, or its scale"""
     scores: dict[str, Path]
     """CANDIDATE/LANGUAGE -> the list of `score`"""
     output: Path
 
     @field_validator("values")
     @classmethod
-    def _of_its_type(cls, values: dict[str, str | float], known: ValidationInfo) -> dict[str, str | float]:
+    def _of_its_type(cls, values: dict[str, Any], known: ValidationInfo) -> dict[str, Any]:
         """A scale is a number, though flags give texts."""
         return {name: float(value) for name, value in values.items()} if known.data["what"] == "scale" else values
 

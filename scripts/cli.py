@@ -13,14 +13,14 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from seedbed import devices, flags
 from seedbed.checkpoints import MINUTES, own_state
-from seedbed.corpora.settings import Source
-from seedbed.encoders.settings import EndpointSettings, Training
+from seedbed.corpora.settings import TEXT, Source
+from seedbed.encoders.settings import EndpointSettings, Prompts, Training
 from seedbed.generators.settings import Generator, Lora
 from seedbed.io import UserError
 from seedbed.manifests import MANIFEST
@@ -54,8 +54,10 @@ class Encoder(Job):
     """Arguments of a program that makes an encoder."""
 
     training: Training = Training()
-    prefix: str = ""
-    """put before every text, in training and in use"""
+    prefix: str | None = None
+    """put before every text, in training and in use; left out, what the weights' own file says"""
+    prompts: Prompts | None = None
+    """instead of a prefix, by what a text is read as"""
     chosen_prefix: Path | None = None
     """JSON of choose: instead of `prefix`"""
     language: str = ""
@@ -68,13 +70,20 @@ class Encoder(Job):
     about: dict[str, Any] = {}
     """for the card, see encoders.export.card.text"""
 
+    @model_validator(mode="after")
+    def _one_prefix(self) -> Self:
+        if self.prompts and (self.prefix is not None or self.chosen_prefix):
+            raise ValueError("prompts: a prefix is given too; leave one of the two out")
+        return self
+
     def spoken(self) -> dict[str, Any]:
         """What stands before texts, and the language of each column."""
         from seedbed.choices import read_choice
         from seedbed.encoders.prompts import by_language
 
-        prefix = read_choice(self.chosen_prefix, "prefix", str) if self.chosen_prefix else self.prefix
-        return {"prefix": by_language(prefix, self.own_prefixes), "languages": {"": self.language} | self.languages}
+        prefix = read_choice(self.chosen_prefix, "prefix", str | None) if self.chosen_prefix else self.prefix
+        told = self.prompts if prefix is None else by_language(prefix, self.own_prefixes)
+        return {"prefix": told, "languages": {"": self.language} | self.languages}
 
 
 class Resumable(Job):
@@ -116,8 +125,8 @@ class Tuning(Resumable):
     """TSV"""
     tests: dict[str, Path]
     """LANGUAGE/NAME -> TSV of its kind"""
-    prefix: str = ""
-    """put before every text, or question"""
+    prefix: str | None = None
+    """put before every text, or question; left out, what the encoder's own file says"""
     dtype: Precision = "auto"
     seed: Seed
     about: dict[str, Any] = {}
@@ -210,8 +219,15 @@ def resumable(job: Resumable) -> Iterator[dict[str, Any]]:
 
 
 @contextlib.contextmanager
-def tuning(job: Tuning) -> Iterator[dict[str, Any]]:
-    """What fine-tuning is told besides its rows and settings; as long as the block."""
+def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
+    """What fine-tuning is told besides its rows and settings; as long as the block.
+
+    Args:
+        read_as: what its texts are, which says which of an encoder's own prompts stands before them.
+    """
+    from seedbed.encoders.prompts import own
+
+    prefix = getattr(own(job.base), read_as) if job.prefix is None else job.prefix
     with resumable(job) as options:
         options.pop("output")  # of its answers, which are written when all are there
-        yield options | {"prefix": job.prefix, "seed": job.seed, "dtype": job.dtype}
+        yield options | {"prefix": prefix, "seed": job.seed, "dtype": job.dtype}

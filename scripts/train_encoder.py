@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from scripts import cli
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import EndpointSettings, Mining
+from seedbed.encoders.settings import EndpointSettings, Mining, Prompts
 from seedbed.manifests import Tell
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class Job(cli.Encoder, cli.Resumable):
     """of a text and its English, see encoders.models.two_paths"""
     english: list[Path] = []
     """TSVs: text, and the English of it"""
+    english_prompts: Prompts | None = None
+    """put before that; left out, what the English encoder's own file says"""
     endpoints: cli.Endpoints = []
 
     @model_validator(mode="after")
@@ -85,7 +87,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         return
     same = spoken | {"seed": job.seed, "about": job.about, "tell": tell}
     same |= {"objective": job.objective, "folders": job.refer}
-    coupling = Coupling(job.fusion, read_english(job.english)) if job.fusion else None
+    coupling = Coupling(job.fusion, read_english(job.english), job.english_prompts) if job.fusion else None
     with resumed as options:
         train(job.weights, read_rows(job), job.training, coupling=coupling, **same, **options)
 
@@ -110,7 +112,8 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     if job.pivot:
         table = with_pivot(table, read_table(job.pivot, ["id"]))
     if job.mining or "neighbour_1" in table.columns:
-        require_mined(job.texts, job.miner or job.weights, prefix=job.prefix, mining=job.mining)
+        prefix = job.prompts.text if job.prompts else job.prefix or ""
+        require_mined(job.texts, job.miner or job.weights, prefix=prefix, mining=job.mining)
     return subset(table, rows)
 
 

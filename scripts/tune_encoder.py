@@ -8,6 +8,7 @@ import pandas as pd
 
 from scripts import cli
 from seedbed.classifiers import learners
+from seedbed.corpora.settings import COLUMNS, READ_AS, TEXT
 
 
 class Job(cli.Tuning):
@@ -25,14 +26,18 @@ def main(job: Job) -> None:
     rows = read(learner.require_learnable, job.kind, job.train)
     # All of them: a fault of the last costs the training.
     tests = {name: read(learner.require, job.kind, file) for name, file in job.tests.items()}
-    with cli.tuning(job) as options:
+    with cli.tuning(job, read_as(job.kind)) as options:
         learnt = learner.train(job.base, rows, settings, **options)
         write_answers(job.output, job.about, learnt, tests)
 
 
+def read_as(kind: str) -> str:
+    """What the texts of a kind, or its questions, are read as."""
+    return READ_AS.get(COLUMNS[kind][0], TEXT)
+
+
 def read(require: Callable[[pd.DataFrame, str], object], kind: str, file: Path) -> pd.DataFrame:
     """A training or test set; raises as `read_table`, and as what it must pass, see `learners`."""
-    from seedbed.corpora.settings import COLUMNS
     from seedbed.io import read_table
 
     table = read_table(file, ["id", *COLUMNS[kind]])

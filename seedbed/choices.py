@@ -10,7 +10,7 @@ from seedbed import manifests
 from seedbed.io import UserError, read_json
 
 Candidate = TypeVar("Candidate")
-Chosen = TypeVar("Chosen", float, str)
+Chosen = TypeVar("Chosen", float, str | None)
 
 
 def best(
@@ -39,7 +39,7 @@ def best(
 
 
 def choose_candidate(
-    what: str, dev: str, values: Mapping[str, str | float], lists: Mapping[str, Mapping[str, Path]]
+    what: str, dev: str, values: Mapping[str, str | float | None], lists: Mapping[str, Mapping[str, Path]]
 ) -> dict[str, Any]:
     """Choose the candidate whose encoders score best on a development task; of equals, the first.
 
@@ -76,13 +76,13 @@ def read_choice(file: Path, what: str, kind: type[Chosen]) -> Chosen:
     Args:
         file: JSON with the result of a choice.
         what: the key.
-        kind: the value's type, float or str.
+        kind: the value's type, float, or str or None.
 
     Raises:
         UserError: the file has no such value.
     """
     found = read_json(file)
-    value = found.get(what) if isinstance(found, dict) else None
+    value = found.get(what, ...) if isinstance(found, dict) else ...
     if not isinstance(value, kind):
         raise UserError(f"{file}: no `{what}` in it; delete it and run Snakemake again, which makes it again")
     return value

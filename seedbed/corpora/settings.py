@@ -38,6 +38,14 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 """Kind of corpus -> its columns; `id` is first in each."""
 Kind = Literal[tuple(COLUMNS)]
 
+QUERY, DOCUMENT, TEXT = "query", "document", "text"
+"""What an encoder can be asked to read a text as."""
+READ_AS: dict[str, str] = {
+    **dict.fromkeys(("query", "anchor", "question"), QUERY),
+    **dict.fromkeys(("document", "positive", "negative", "passage"), DOCUMENT),
+}
+"""Column -> what its texts are read as; those of any other column are read as TEXT."""
+
 NO_TEXT = ("score", "label", "answer", "answers", "starts", "correct")
 """Columns of corpora that are not texts, such as labels and gold scores."""
 

@@ -1,4 +1,4 @@
-"""What stands before a text because of its language: a prefix with columns of the language registry.
+"""What stands before a text: the same before each; another before a query than before a document; or by its language.
 
 SONAR's encoder reads `kaz_Cyrl` before every Kazakh text; the backbone's prefix is `{flores}`.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, ValidationError
 from tokenizers import Tokenizer
 from tokenizers.processors import TemplateProcessing
 from transformers import NllbTokenizer, PreTrainedTokenizerFast
 
-from seedbed.io import UserError
+from seedbed.corpora.settings import DOCUMENT, QUERY, READ_AS, TEXT
+from seedbed.encoders.settings import Prompts
+from seedbed.io import UserError, read_json
 from seedbed.languages import filled, placeholders, registry
 
 if TYPE_CHECKING:
@@ -21,15 +24,48 @@ if TYPE_CHECKING:
     import pandas as pd
     from sentence_transformers import SentenceTransformer
 
-Prefix = str | Mapping[str, str]
-"""What stands before a text: the same before each, or by language."""
-QUERY, DOCUMENT = "query", "document"
-"""The prompts that sentence-transformers and mteb look for; any other of an encoder is a language's."""
+Prefix = str | Prompts | Mapping[str, str]
+"""What stands before a text: the same before each, by what it is read as, or by language."""
+READ = (QUERY, DOCUMENT, TEXT)
+"""Names of an encoder's prompts: the first two are those that sentence-transformers and mteb look for; any other is a
+language's."""
+NAMES = {QUERY: (QUERY,), DOCUMENT: (DOCUMENT, "passage", "corpus")}
+"""What models call their prompts, as sentence-transformers' `encode_query` and `encode_document` look for them."""
+SAID = "config_sentence_transformers.json"
+"""The file in which a model says what stands before texts."""
 BEFORE = "before "
 """What the columns begin with that say what stands before each text of another column."""
 
 
-def by_language(prefix: str, own: Mapping[str, str] | None = None) -> Prefix:
+class _Said(BaseModel):
+    """What of a model's file is read."""
+
+    prompts: dict[str, str | None] | None = None
+    default_prompt_name: str | None = None
+
+
+def own(model: Path) -> Prompts:
+    """What a model's own file says stands before texts; nothing where it says nothing.
+
+    What it asks for by another name, as for a task, no text gets; without a name it is its default prompt.
+
+    Raises:
+        UserError: the file says it otherwise than sentence-transformers does.
+    """
+    file = model / SAID
+    try:
+        said = _Said.model_validate(read_json(file)) if file.is_file() else _Said()
+    except ValidationError:
+        expected = "prompts: expected a mapping of names to texts, as sentence-transformers writes it"
+        raise UserError(f"{file}: {expected}") from None
+    prompts = said.prompts or {}
+    found = {role: next((prompts[name] for name in names if name in prompts), "") for role, names in NAMES.items()}
+    found[TEXT] = prompts.get(said.default_prompt_name or "")
+    # As they are: braces in them name no column of the registry.
+    return Prompts.model_construct(**{role: prompt or "" for role, prompt in found.items()})
+
+
+def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapping[str, str]:
     """A prefix as it is, or for each language, if it has placeholders: columns of the registry, like `{flores}`.
 
     Args:
@@ -45,22 +81,18 @@ def by_language(prefix: str, own: Mapping[str, str] | None = None) -> Prefix:
 
 
 def prompted(
-    table: pd.DataFrame, names: Sequence[str], prefix: Prefix, languages: Mapping[str, str]
-) -> tuple[pd.DataFrame, str]:
-    """The rows as an encoder reads them, where what stands before a text hangs on its language; and what is still to be
-    put before all of them.
+    table: pd.DataFrame, names: Sequence[str], prefix: Mapping[str, str], languages: Mapping[str, str]
+) -> pd.DataFrame:
+    """The rows as an encoder reads them, where what stands before a text hangs on its language.
 
     Args:
         table: columns of texts, maybe each with one of BEFORE (`batches.lay_out`); an empty text stays empty.
         names: what columns of texts can be called.
-        prefix: if it is the same for all, nothing is done: the encoder puts it there.
         languages: of columns, whatever BEFORE says; under `""` of those that neither knows, and of the encoder.
 
     Raises:
         UserError: there is no prefix for a column's language.
     """
-    if isinstance(prefix, str):
-        return table, prefix
     told = {}
     for name in [name for name in names if name in table.columns]:
         if name not in languages and BEFORE + name in table.columns:
@@ -68,7 +100,7 @@ def prompted(
         else:
             before = prompt_of(prefix, languages.get(name, languages.get("", "")))
         told[name] = (before + table[name]).where(table[name] != "", "")
-    return table.assign(**told), ""
+    return table.assign(**told)
 
 
 def prompt_of(prompts: Mapping[str, str], language: str, where: str = "prefix") -> str:
@@ -85,17 +117,32 @@ def prompt_of(prompts: Mapping[str, str], language: str, where: str = "prefix") 
 def put(encoder: SentenceTransformer, prefix: Prefix, language: str = "") -> SentenceTransformer:
     """The encoder, which puts a prefix before every text; any prompts of its own are gone.
 
+    By what a text is read as it has a prompt of each, `encode_query(texts)` and `encode_document(texts)`; `encode`
+    alone reads a text that is neither.
+
     By language it has a prompt of each, `encode(texts, prompt_name="kaz")`, and the tokenizer puts no language of its
     own before a text; languages whose token a tokenizer of NLLB lacks have no prompt.
 
     Args:
         language: whose prompt is taken where none is named; empty, or one that has none: nothing stands there then.
     """
+    if isinstance(prefix, Prompts):
+        if len({prompt for _, prompt in prefix}) > 1:
+            encoder.prompts = {name: prompt for name, prompt in prefix if name != TEXT or prompt}
+            encoder.default_prompt_name = TEXT if prefix.text else None
+            return encoder
+        prefix = prefix.text
     each = {} if isinstance(prefix, str) else _known(encoder, prefix)
     own = prefix if isinstance(prefix, str) else each.get(language, "")
     encoder.prompts = {**each, QUERY: own, DOCUMENT: own}
     encoder.default_prompt_name = DOCUMENT if own else None
     return encoder
+
+
+def prompts_of(encoder: SentenceTransformer, columns: Sequence[str]) -> dict[str, str]:
+    """Column of texts -> what an encoder puts before its texts, by what they are read as."""
+    default = encoder.prompts.get(encoder.default_prompt_name) or ""
+    return {name: encoder.prompts.get(READ_AS.get(name, ""), default) for name in columns}
 
 
 def _known(encoder: SentenceTransformer, prompts: Mapping[str, str]) -> Mapping[str, str]:
@@ -133,7 +180,7 @@ def speak(encoder: SentenceTransformer, language: str, folder: Path) -> str:
     Raises:
         UserError: it has no prompt for that language.
     """
-    each = {name: prompt for name, prompt in encoder.prompts.items() if name not in (QUERY, DOCUMENT)}
+    each = {name: prompt for name, prompt in encoder.prompts.items() if name not in READ}
     if not each:
         return ""
     prompt = "" if language else encoder.prompts[DOCUMENT]

@@ -5,6 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PositiveInt, model_validator
 
 from seedbed.corpora.settings import Source
+from seedbed.languages import placeholders
 from seedbed.names import Code
 from seedbed.precision import Precision
 from seedbed.settings import BaseUrl, NoResult, Once, Seed, Settings, Variable
@@ -93,6 +94,26 @@ class Sides(Settings):
         return self
 
 
+class Prompts(Settings):
+    """What stands before a text by what it is read as, such as E5-Mistral's instructions for queries."""
+
+    query: str = ""
+    """Before queries of retrieval, questions, and anchors in training."""
+    document: str = ""
+    """Before documents, passages, and in training positives and negatives."""
+    text: str = ""
+    """Before every other text, of pairs, labelled or parallel sentences."""
+
+    @model_validator(mode="after")
+    def _of_all_languages(self) -> Self:
+        for name, prompt in self:
+            if columns := placeholders(prompt):
+                raise ValueError(
+                    f"{name}: {{{columns[0]}}} is another in each language, which a `prefix` alone can be; leave it out"
+                )
+        return self
+
+
 class Backbone(Settings):
     """A pretrained encoder that recipes start from, or several: one of `source`, `endpoint`, `fusion`, `pair`."""
 
@@ -107,9 +128,12 @@ class Backbone(Settings):
     """Other backbones, whose encoders are fused; scored on bitext and knn only."""
     pair: Sides | None = None
     """Two other backbones, for recipes that read a text and its translation."""
-    prefix: str = ""
+    prefix: str | None = None
     """Text before every sentence (`query: ` for mE5), saved in the encoder. Registry columns are filled in: `{flores}`
-    is `kaz_Cyrl` before Kazakh text, as SONAR needs it."""
+    is `kaz_Cyrl` before Kazakh text, as SONAR needs it. Left out, `prompts`, or those that the model's own
+    config_sentence_transformers.json names; `""`: none of these."""
+    prompts: Prompts | None = None
+    """Instead of a prefix: one text before queries, another before documents, saved in the encoder."""
     paper: str = ""
     """The encoder's name in the papers' tables."""
     on_request: bool = False
@@ -122,8 +146,11 @@ class Backbone(Settings):
             raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
         if self.by_language and not self.source:
             raise ValueError("by_language: in the place of `source` in some languages; give that for the others")
-        if (self.fusion or self.pair) and self.prefix:
-            raise ValueError("prefix: fused backbones, and those of a pair, have their own; leave it out")
+        if self.prefix is not None and self.prompts:
+            raise ValueError("give `prefix`, the same before every text, or `prompts`, not both")
+        for name in ("prefix", "prompts"):
+            if (self.fusion or self.pair) and getattr(self, name):
+                raise ValueError(f"{name}: fused backbones, and those of a pair, have their own; leave it out")
         return self
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from seedbed.encoders.translations.files import Chooser
 
 Embed = Callable[..., list[np.ndarray]]
-"""Columns of texts -> the embeddings of each."""
+"""Columns of texts -> the embeddings of each; the name of a column says what its texts are read as, see `READ_AS`."""
 Answer = Callable[["Trial", Sequence[str]], "Answers"]
 """A trial and the possible labels -> the labels of the test items."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from seedbed.corpora.settings import COLUMNS, NO_TEXT
+from seedbed.corpora.settings import COLUMNS, NO_TEXT, READ_AS, TEXT
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import ORDER
 from seedbed.evaluation.orders import concatenate_orders, split_orders
@@ -21,6 +21,7 @@ from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.names import languages_of, pair_of
 from seedbed.vectors.neighbours import nearest
+from seedbed.vectors.read_as import ReadAs, reading
 from seedbed.vectors.store import encode_ahead
 from seedbed.vectors.types import Encode, Layers, Search
 
@@ -77,7 +78,7 @@ def score(
         wanted, there = " or ".join(asks), " and ".join(has)
         raise UserError(f"score: protocol {task.protocol} asks for {wanted}, and this system has {there} alone")
     if second:
-        return _of_orders(task, test, encode_ahead(encode, ()), encode_ahead(second, ()), language)
+        return _of_orders(task, test, remembering(encode), remembering(second), language)
     question = trial_of(task, test, encode, train, search)
     seen, both = (
         make and partial(_encode_distinct, lambda texts, make=make: np.swapaxes(make(texts), 0, 1))
@@ -95,7 +96,8 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
     for order, rows in split_orders(test, language).items():
         turned = order and languages_of(order) != languages_of(pair_of(order))
         sides = (second, encode) if turned else (encode, second)
-        trial = replace(trial_of(task, rows, None), embed=partial(_encode_sides, sides, names), language=language)
+        of_side = partial(_of_side, sides, names)
+        trial = replace(trial_of(task, rows, None), embed=partial(_encode_each, of_side), language=language)
         found[order] = protocols.load(task.protocol).score(trial)
     every = [*found.values()]
     metrics = {name: float(np.mean([one.metrics[name] for one in every])) for name in every[0].metrics}
@@ -108,12 +110,29 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
     return Scores(float(np.mean([one.main for one in every])), metrics, items, notes)
 
 
-def _encode_sides(sides: tuple[Encode, Encode], second: Sequence[str], *columns: pd.Series) -> list[np.ndarray]:
-    """Embeddings of each column's texts by the encoder of its language; see `_encode_distinct`."""
-    places = [column.name in second for column in columns]
-    given = [[column for column, place in zip(columns, places, strict=True) if place == side] for side in (False, True)]
-    found = [iter(_encode_distinct(encode, *own) if own else ()) for encode, own in zip(sides, given, strict=True)]
-    return [next(found[place]) for place in places]
+def remembering(encode: Encode) -> Encode:
+    """An `encode` that embeds no text twice, unless it is read otherwise."""
+    remember = partial(encode_ahead, texts=())
+    return encode.each(remember) if isinstance(encode, ReadAs) else remember(encode)
+
+
+def _of_side(sides: tuple[Encode, Encode], second: Sequence[str], column: str) -> Encode:
+    """The `encode` of a column's texts: by the encoder of its language, as what they are read as."""
+    return _of_column(sides[column in second], column)
+
+
+def _of_column(encode: Encode, column: str) -> Encode:
+    return reading(encode, READ_AS.get(column, TEXT))
+
+
+def _encode_each(of_column: Callable[[str], Encode], *columns: pd.Series) -> list[np.ndarray]:
+    """Embeddings of each column's texts by the `encode` of its name; see `_encode_distinct`."""
+    own = [of_column(str(column.name)) for column in columns]
+    found = {}
+    for encode in dict.fromkeys(own):
+        given = {place: column for place, column in enumerate(columns) if own[place] is encode}
+        found |= dict(zip(given, _encode_distinct(encode, *given.values()), strict=True))
+    return [found[place] for place in range(len(columns))]
 
 
 class _ReachedError(Exception):
@@ -159,7 +178,7 @@ def trial_of(
         search: nearest-neighbour search that replaces the task's distance.
     """
     found = search or (lambda queries, corpus, k: nearest(queries, corpus, k, metric=task.distance)[1])
-    return Trial(task, test, train, partial(_encode_distinct, encode), found)
+    return Trial(task, test, train, partial(_encode_each, partial(_of_column, encode)), found)
 
 
 def texts(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> list[str]:

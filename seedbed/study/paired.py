@@ -26,7 +26,12 @@ def of_pairs(study: Study) -> None:
                 raise ValueError(f"{where}: {backbone} has no weights of its own; take a backbone with `source`")
         if study.backbones[pair.english].prefix:
             raise ValueError(f"backbones.{name}.pair.english: {pair.english} has a prefix; take one without")
-        if placeholders(study.backbones[pair.multilingual].prefix):
+        if study.backbones[pair.multilingual].prompts:
+            raise ValueError(
+                f"backbones.{name}.pair.multilingual: {pair.multilingual} has `prompts`, and the English alone is a "
+                "query or a document; take one without"
+            )
+        if placeholders(study.backbones[pair.multilingual].prefix or ""):
             raise ValueError(f"backbones.{name}.pair.multilingual: its prefix is by language; take one without")
     for name, fusion in study.fused.items():
         if wrong := sorted({*fusion.of} & {*study.paired}):

@@ -2,6 +2,7 @@
 
 from itertools import chain
 
+from seedbed.encoders.settings import Prompts
 from seedbed.languages import placeholders, registry
 from seedbed.settings import suggest
 from seedbed.study.model import Study
@@ -27,7 +28,7 @@ def of_prefixes(study: Study) -> None:
                 f"`recipes.{chooser}.prefix.choose`; fine-tuning has to know it beforehand, so take a "
                 "recipe with a `prefix`"
             )
-    given = {f"backbones.{name}.prefix": backbone.prefix for name, backbone in study.backbones.items()}
+    given = {f"backbones.{name}.prefix": backbone.prefix or "" for name, backbone in study.backbones.items()}
     given |= {
         f"recipes.{name}.prefix": recipe.prefix if isinstance(recipe.prefix, str) else ""
         for name, recipe in study.recipes.items()
@@ -73,6 +74,9 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
                     f"{where}: {other} is not there for {lacking[0]}, as {name} is; add it to its `{kind}`"
                 )
     for backbone in StudyRecipe.get(study, name).backbones or study.backbones:
+        before = [StudyRecipe.get(study, other).before(backbone) for other in study.recipes[chooser].prefix_of]
+        if any(isinstance(one, Prompts) for one in before):
+            raise ValueError(f"{where}: {backbone} has `prompts`, and one prefix is chosen; give it a `prefix`")
         offered = {StudyRecipe.get(study, other).prefix(backbone) for other in study.recipes[chooser].prefix_of}
         if by_language := sorted(filter(placeholders, offered)):
             raise ValueError(f"{where}: {by_language[0]!r} is another in each language; name other recipes")

@@ -9,7 +9,7 @@ from seedbed.corpora.settings import Source
 from seedbed.encoders import objectives
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.recipes import Recipe, presets
-from seedbed.encoders.settings import Backbone, EndpointSettings, Pivot, Training
+from seedbed.encoders.settings import Backbone, EndpointSettings, Pivot, Prompts, Training
 from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
@@ -80,13 +80,24 @@ class StudyBackbone(Part):
         asked = {"vectors", "distances"} | ({"paths", "choices"} if self.spec.pair else set())
         return [name for name, protocol in declared.items() if {*protocol.asks} & asked]
 
+    @property
+    def before(self) -> str | Prompts | None:
+        """What the study puts before the texts of whichever backbone reads them; None: what its own file says."""
+        spec = self.body.spec
+        return spec.prompts if spec.prefix is None else spec.prefix
+
+    @property
+    def prefix(self) -> str:
+        """What stands before a text that is neither query nor document, as far as the study says it."""
+        return text_of(self.before)
+
     def plain_prefix(self) -> str:
         """The prefix of every text, for uses in which all texts have the same prefix, such as mining.
 
         Raises:
             UserError: the prefix depends on the language.
         """
-        return self.require_plain(self.spec.prefix)
+        return self.require_plain(self.prefix)
 
     def require_plain(self, prefix: str) -> str:
         """A prefix, if it is the same for all languages; raises as `plain_prefix`."""
@@ -312,6 +323,33 @@ class StudyRecipe(Part):
         """The recipe whose features, and policy, choose translations for it; empty: none."""
         return self.spec.english.actor or self.anchored
 
+    @cached_property
+    def chooses_by(self) -> str:
+        """The recipe whose encoder chooses its English, by a policy or by features; empty: no such thing is asked."""
+        english = self.spec.english
+        asked = english.choose == "actor" or (english.choose == "critic" and not english.similarity)
+        return self.chooser if asked else ""
+
+    @cached_property
+    def weighs(self) -> tuple[float, ...] | None:
+        """The weights of a judge's scores, where a policy was trained with some."""
+        return self.other(self.chooser).learns.weights if self.chooser else None
+
+    def chooses_like(self, backbone: str) -> "StudyRecipe":
+        """The first recipe of the study whose encoders of a backbone choose English as its own do, so that it is chosen
+        once."""
+        wanted = self._chooses(backbone)
+        alike = (one for one in map(self.other, self.study.recipes) if wanted and one._chooses(backbone) == wanted)
+        return next(alike, self)
+
+    def _chooses(self, backbone: str) -> tuple[Any, ...] | None:
+        """What a choice of English follows from, but its texts; None: there is none for this backbone."""
+        english = self.spec.english
+        if not english.fusion or (self.backbones is not None and backbone not in self.backbones):
+            return None
+        by = (self.chooses_by, self.weighs, english.choose, english.similarity)
+        return *english.translators, english.judge, *by
+
     @property
     def gives(self) -> list[str]:
         """Outputs of encoders with translations in addition to vectors: the chosen translators, and a vector of each
@@ -322,17 +360,21 @@ class StudyRecipe(Part):
 
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
-    def prefix(self, backbone: str) -> str:
-        """The prefix of every text that its encoders encode.
+    def before(self, backbone: str) -> str | Prompts | None:
+        """What the study puts before the texts that its encoders read; None: what the weights' own file says.
 
         If a development task chooses it, the first of its candidates; see `prefix_chooser`.
         """
         spec = self.spec
         if spec.prefix_of:
-            return self.other(spec.prefix_of[0]).prefix(backbone)
+            return self.other(spec.prefix_of[0]).before(backbone)
         if isinstance(spec.prefix, str):
             return spec.prefix
-        return self.start.prefix(backbone) if self.start else StudyBackbone.get(self.study, backbone).body.spec.prefix
+        return self.start.before(backbone) if self.start else StudyBackbone.get(self.study, backbone).before
+
+    def prefix(self, backbone: str) -> str:
+        """As `before`, of texts that are neither query nor document."""
+        return text_of(self.before(backbone))
 
     @property
     def prefix_chooser(self) -> str:
@@ -353,6 +395,11 @@ class StudyRecipe(Part):
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
         return self.prefix(backbone)
+
+
+def text_of(before: str | Prompts | None) -> str:
+    """What stands before a text that is neither query nor document, as far as the study says it."""
+    return before.text if isinstance(before, Prompts) else before or ""
 
 
 def untrained(study: Study) -> str:

@@ -167,6 +167,14 @@ class Sizes:
         """Encoding a pool, a batch at a time."""
         return self._reading(backbone, MINED)
 
+    def comparing(self, backbone: str) -> Load:
+        """Reading texts with one side of a pair, beside the input embeddings of the other."""
+        source, english = self._shapes(backbone)
+        embeddings = english.parameters - english.body
+        need = gpu_memory.reading(source, tokens=MINED * READ, dtype="float32")
+        fixed = need.fixed + gpu_memory.BYTES["float32"] * embeddings
+        return Load(1, self._asked(Need(fixed, need.batch)), source.parameters + embeddings)
+
     def labelling(self, classifier: str, helpers: Iterable[str] = ()) -> int:
         """Labelling pairs or texts with a classifier; `helpers`: backbones of encoders that are open too, in turn."""
         spec = self.study.classifiers[classifier]

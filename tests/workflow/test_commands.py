@@ -50,8 +50,8 @@ FILES = [
 """Endings of each language's local files, which nobody reads."""
 SPOKEN = {"language", "languages", "own_prefixes"}
 BY_HAND = {
-    "copy_encoder": SPOKEN | {"rows"},  # of a prefix by language: test_queries.py
-    **dict.fromkeys(("train_vocabulary", "adapt_backbone"), SPOKEN | {"prefix", "chosen_prefix"}),
+    "copy_encoder": SPOKEN | {"rows", "prompts"},  # of a prefix by language: test_queries.py
+    **dict.fromkeys(("train_vocabulary", "adapt_backbone"), SPOKEN | {"prompts", "chosen_prefix"}),
     "build_xllora_examples": {"language"},
     "choose_best": {"encoder", "also", "why", "limits"},  # of tests/unit/study/test_graph_best.py
     "fetch_corpus": {

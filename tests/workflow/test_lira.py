@@ -125,7 +125,7 @@ def study(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 
 def test_an_encoder_reads_what_was_chosen(study: Project) -> None:
-    choices = study.root / ROOT / "encoders/both/beside/choices/mul/1/hau/own-sts.tsv"
+    choices = study.root / ROOT / "encoders/both/beside/choices/mul/0/hau/own-sts.tsv"
     table = read_table(choices, ["id", "text", "english", "translator", "probability", "human:similarity"])
     human = read_table(study.root / "own/hau.human.tsv", ["text", "english"]).set_index("text")["english"]
     best = np.where(
@@ -145,7 +145,7 @@ def test_an_encoder_reads_what_was_chosen(study: Project) -> None:
 
 def test_other_protocols_and_a_map_read_it_too(study: Project) -> None:
     scores = study.root / ROOT / "scores/both"
-    chosen = study.root / ROOT / "encoders/both/beside/choices/mul/1"
+    chosen = study.root / ROOT / "encoders/both/beside/choices/mul/0"
     every = read_english([chosen / "hau/own-knn.tsv", chosen / "eng/own-knn_train.tsv", chosen / "hau/own-bitext.tsv"])
     encoder = open_encoder(study.root / ROOT / "encoders/both/beside/mul/1")
     encoder[0].english = every
@@ -164,7 +164,7 @@ def test_other_protocols_and_a_map_read_it_too(study: Project) -> None:
 def test_error_deviation_and_bound_stand_side_by_side(study: Project) -> None:
     folder = study.root / ROOT
     table = read_table(study.root / "own/hau-eng.tsv", ["text", "pivot"])
-    chosen = read_table(folder / "encoders/both/beside/choices/mul/1/hau/own-bitext.tsv", ["text", "english"])
+    chosen = read_table(folder / "encoders/both/beside/choices/mul/0/hau/own-bitext.tsv", ["text", "english"])
     english = dict(zip(chosen["text"], chosen["english"], strict=True))
     source = open_encoder(folder / "encoders/both/arca/mul/1").encode(table["text"].tolist(), normalize_embeddings=True)
     other = load(folder / "encoders/tiny-english/weights", pooling="own")
@@ -185,7 +185,7 @@ def test_error_deviation_and_bound_stand_side_by_side(study: Project) -> None:
 
 def test_shares_of_translators_are_those_of_the_choices(study: Project) -> None:
     folder = study.root / ROOT
-    chosen = read_table(folder / "encoders/both/beside/choices/mul/1/hau/own-shares.tsv", ["translator"])["translator"]
+    chosen = read_table(folder / "encoders/both/beside/choices/mul/0/hau/own-shares.tsv", ["translator"])["translator"]
     found = read_json(folder / "scores/both/beside/mul/1/own-shares/hau.json")
     assert found["metrics"]["share_human"] == pytest.approx((chosen == "human").mean(), abs=1e-6)
     assert found["metrics"]["uniform"] == 0.5 and found["n"] == len(chosen)

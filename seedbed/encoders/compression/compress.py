@@ -23,7 +23,7 @@ def compress(
     copies: Copies,
     *,
     training: Training,
-    prefix: Prefix,
+    prefix: Prefix | None,
     languages: Mapping[str, str] | None = None,
     seed: int,
     output: Path,

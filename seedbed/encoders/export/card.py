@@ -30,7 +30,7 @@ A sentence encoder made with Seedbed. {recipe}
 
 ```python
 {opening}
-embeddings = encoder.encode({texts})
+{read}embeddings = encoder.encode({texts})
 print(encoder.similarity(embeddings, embeddings))
 ```
 
@@ -102,6 +102,8 @@ def text(
     rows = [(key, _said(value)) for key, value in training.items() if key != "loss"]
     trained = any(training.get(key) for key in ("steps", "copy", "vocabulary"))
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
+    from seedbed.encoders.prompts import own  # with tokenizers, which whoever wants `usage_of` alone needs not
+
     needs = usage_of(directory)
     code = sorted(path.name for path in directory.glob("*.py"))
     pinned = f', revision="{REVISION}"' if code and place != PLACE else ""
@@ -122,6 +124,7 @@ def text(
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",
         texts=needs.texts,
+        read=READ if len({prompt for _, prompt in own(directory)}) > 1 else "",
     )
 
 
@@ -172,6 +175,8 @@ class Usage(NamedTuple):
     """Example inputs."""
 
 
+READ = "# Queries and documents are read otherwise: encoder.encode_query(...), encoder.encode_document(...).\n"
+"""What is said where prompts differ."""
 PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
 """Example inputs of a two-path encoder."""
 

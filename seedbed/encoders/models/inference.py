@@ -11,6 +11,7 @@ from sentence_transformers.sentence_transformer.modules import Transformer
 from tqdm.auto import tqdm
 
 from seedbed import manifests
+from seedbed.corpora.settings import TEXT
 from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.encoders.models.ensemble import members_of
@@ -19,8 +20,9 @@ from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.models.parallel_adapters import AdaptedTransformer
 from seedbed.encoders.models.two_paths import Coupled
 from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
-from seedbed.encoders.prompts import speak
+from seedbed.encoders.prompts import READ, prompts_of, speak
 from seedbed.vectors.fused import search_by, side_by_side
+from seedbed.vectors.read_as import ReadAs
 from seedbed.vectors.store import with_disk_cache
 from seedbed.vectors.types import Encode, Layers, Search
 
@@ -29,7 +31,7 @@ class Opened(NamedTuple):
     """What evaluation needs of an encoder or of a fusion of several."""
 
     encode: Encode
-    """Texts -> vectors (n, width); of several encoders, their vectors side by side."""
+    """Texts -> vectors (n, width); of several encoders, their vectors side by side, whatever a text is read as."""
     width: int
     """Dimensions of a vector."""
     search: Search | None
@@ -90,10 +92,19 @@ def opened(
     prompt = speak(encoder, language, folder)
     named = _with_english(encoder, english or {})
     off = not adapters and isinstance(encoder[0], AdaptedTransformer)
-    encode = batched(encoder, rows, **({"aligned": False} if off else {}))
-    if state:
-        kept = embeddings_folder(state, manifest, adapters=not off, prompt=prompt)
-        encode = with_disk_cache(encode, kept, remote=is_remote(encoder), named=named)
+
+    def reading(name: str = "") -> Encode:
+        """The `encode` of texts that are read as `name`, with a store of its own."""
+        options = ({"aligned": False} if off else {}) | ({"prompt_name": name} if name else {})
+        encode = batched(encoder, rows, **options)
+        if not state:
+            return encode
+        kept = embeddings_folder(state, manifest, adapters=not off, prompt=name or prompt)
+        return with_disk_cache(encode, kept, remote=is_remote(encoder), named=named)
+
+    prompts = prompts_of(encoder, READ)
+    others = {name: reading(name) for name in READ if prompts[name] != prompts[TEXT]}
+    encode = ReadAs(reading(), others) if others else reading()
     layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
     paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
     width = int(encoder.get_embedding_dimension())

@@ -23,7 +23,7 @@ from seedbed.encoders import settings
 from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.models import onnx_int8, parallel_adapters, two_paths
 from seedbed.encoders.pooling import AVERAGES, LAST, OURS, TrainingHead, dense
-from seedbed.encoders.prompts import DOCUMENT, Prefix, put
+from seedbed.encoders.prompts import SAID, Prefix, own, put
 from seedbed.io import UserError, read_json
 from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 
@@ -39,7 +39,7 @@ def load(
     *,
     pooling: settings.Pooling,
     layers: int = 4,
-    prefix: Prefix = "",
+    prefix: Prefix | None = None,
     language: str = "",
     max_length: int | None = None,
     seed: int = 0,
@@ -58,7 +58,8 @@ def load(
         pooling: the name of a pooling, see `Training.pooling`.
         layers: the number of last blocks that the poolings last_... use.
         prefix: the prompt before every text in `encode`, `encode_query` and `encode_document`; it is saved with the
-            encoder. A mapping gives a prompt for each language.
+            encoder. `Prompts` give one for queries and one for documents, a mapping one for each language. None: the
+            prompts in the weights' own file, see `prompts.own`.
         language: the language whose prompt is the default, if `prefix` is a mapping.
         max_length: tokens of a text; None: as many as the backbone can take.
         seed: seed of the dense layer's weights; nothing else is random.
@@ -72,17 +73,17 @@ def load(
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set for modules of its own; take another pooling")
-        encoder = open_encoder(weights)  # of two texts, each side has its tokenizer and a prefix of its own
-        return encoder if isinstance(encoder[0], two_paths.Coupled) else put(encoder, prefix, language)
+        encoder = open_encoder(weights)
+        if isinstance(encoder[0], two_paths.Coupled):  # each side has its tokenizer and a prefix of its own
+            return encoder
+        return put(encoder, own(Path(weights)) if prefix is None else prefix, language)
     folder = directory_of(Path(weights), adapted=pooling == "own")
+    prefix = own(Path(weights)) if prefix is None else prefix
     if pooling == "static":
         return put(static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
     transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
-    limit = max_tokens(transformer.auto_model, transformer.max_seq_length)
-    transformer.max_seq_length = min(limit, max_length or limit)
-    # An encoder has its first token at the first place, and BERT's positions count from there.
-    transformer.tokenizer.padding_side = "right"
+    transformer = limited(transformer, max_length)
     modules = [transformer, *_pooling(pooling, transformer, layers, seed)]
     return put(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
 
@@ -103,14 +104,14 @@ def static(folder: Path) -> SentenceTransformer:
     return SentenceTransformer(modules=[StaticEmbedding(tokens, embedding_weights=weights)], local_files_only=True)
 
 
-def remote(endpoint: settings.EndpointSettings, *, prefix: Prefix = "") -> SentenceTransformer:
+def remote(endpoint: settings.EndpointSettings, *, prefix: Prefix | None = None) -> SentenceTransformer:
     """An encoder whose vectors an API computes; no request is sent before there are texts.
 
     Args:
         endpoint: the API's settings.
-        prefix: the prompt before every text.
+        prefix: see `prompts.put`; None: no prompt.
     """
-    return put(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix)
+    return put(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix or "")
 
 
 def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransformer:
@@ -126,9 +127,8 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     """
     modules = model_files.modules_of(directory)
     if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
-        prompts = read_json(Path(directory) / "config_sentence_transformers.json")["prompts"]
-        encoder = remote(Endpoint.load(str(modules[0][1])).settings, prefix=prompts[DOCUMENT])
-        encoder.prompts = prompts
+        encoder = remote(Endpoint.load(str(modules[0][1])).settings, prefix=own(Path(directory)))
+        encoder.prompts = read_json(Path(directory) / SAID)["prompts"]  # those of languages too
         return encoder
     model_files.check(directory)
     for kind, folder in modules:
@@ -243,6 +243,15 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
     # would add a pooler of random weights again.
     transformer.model_kwargs = options
     transformer.config_keys = [*transformer.config_keys, "model_kwargs"]
+    return transformer
+
+
+def limited(transformer: Transformer, max_length: int | None = None) -> Transformer:
+    """The transformer, which reads as many tokens as it can, or `max_length`, and is filled up on the right."""
+    limit = max_tokens(transformer.auto_model, transformer.max_seq_length)
+    transformer.max_seq_length = min(limit, max_length or limit)
+    # An encoder has its first token at the first place, and BERT's positions count from there.
+    transformer.tokenizer.padding_side = "right"
     return transformer
 
 

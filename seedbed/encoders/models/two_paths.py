@@ -206,6 +206,9 @@ class Coupled(Module):
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
         """Tokenise the translations, and the texts under names that end in `.source`, each with its encoder's prompt.
 
+        Args:
+            prompt: before the English, instead of its encoder's.
+
         Raises:
             UserError: a text without a translation.
         """
@@ -221,7 +224,7 @@ class Coupled(Module):
                 if name == "english" and self.fusion == "prefix":
                     side.tokenizer.padding_side = "right"  # the features stand right before the first token
                 own = side.prompts.get(side.default_prompt_name) or None
-                tokens = side.preprocess(list(texts), prompt=own)
+                tokens = side.preprocess(list(texts), prompt=prompt if prompt and name == "english" else own)
                 ending = "" if name == "english" else ".source"
                 found |= {f"{key}{ending}": value for key, value in tokens.items() if isinstance(value, Tensor)}
         return found

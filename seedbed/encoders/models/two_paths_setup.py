@@ -14,7 +14,7 @@ from torch import nn
 
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.two_paths import SIDES, Coupled, Fusion
-from seedbed.encoders.prompts import Prefix
+from seedbed.encoders.prompts import READ, Prefix, prompts_of
 from seedbed.io import UserError
 
 
@@ -24,11 +24,16 @@ class Coupling(NamedTuple):
     fusion: Fusion
     english: Mapping[str, str]
     """Text -> its English translation, of all training texts."""
+    prefix: Prefix | None = None
+    """The prompts before the translation; None: those in the English encoder's own file."""
 
 
-def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefix: Prefix = "") -> SentenceTransformer:
+def couple(
+    source: SentenceTransformer, english: Path, coupling: Coupling, prefix: Prefix | None = None
+) -> SentenceTransformer:
     """Make a two-path encoder of an encoder of texts; an existing two-path encoder gets the translations only.
 
+    Its prompts for queries and documents stand before the translation; that of the source is the same for all texts.
     Fusion concat adds a linear map, which is the identity before training.
 
     Args:
@@ -38,24 +43,27 @@ def couple(source: SentenceTransformer, english: Path, coupling: Coupling, prefi
         prefix: the source's prompt.
 
     Raises:
-        UserError: a prompt that depends on the language, another fusion than the given two-path encoder has, or
-            encoders that the fusion does not allow.
+        UserError: a prompt of the source that depends on the language, or differs between queries and documents;
+            another fusion than the given two-path encoder has, or encoders that the fusion does not allow.
     """
-    if not isinstance(prefix, str):
+    if isinstance(prefix, Mapping):
         raise UserError("fusion: what stands before a text hangs on its language, which two paths do not know")
     if isinstance(source[0], Coupled):
         if source[0].fusion != coupling.fusion:
             raise UserError(f"fusion {coupling.fusion}: training starts from an encoder with {source[0].fusion}")
         source[0].english = coupling.english
         return source
-    other = loading.load(english, pooling="own")
+    if coupling.fusion != "english" and len({*prompts_of(source, READ).values()}) > 1:
+        raise UserError("fusion: the multilingual encoder has prompts for queries and documents; give it a prefix")
+    other = loading.load(english, pooling="own", prefix=coupling.prefix)
     coupled = Coupled(None if coupling.fusion == "english" else source, other, coupling.fusion)
     coupled.english = coupling.english
     modules: list[nn.Module] = [coupled]
     if coupling.fusion == "concat":
         width = coupled.get_embedding_dimension()
         modules.append(Dense(width, width, bias=False, activation_function=nn.Identity(), init_weight=torch.eye(width)))
-    return SentenceTransformer(modules=modules, device=str(source.device), local_files_only=True)
+    prompts = {"prompts": other.prompts, "default_prompt_name": other.default_prompt_name}
+    return SentenceTransformer(modules=modules, device=str(source.device), local_files_only=True, **prompts)
 
 
 def has_paths(encoder: SentenceTransformer) -> bool:

@@ -110,7 +110,7 @@ def lay_out(
     if len(ids) > 1:
         for place, name in enumerate(texts):
             table[LANGUAGE + name] = pd.Categorical.from_codes(languages[:, place], [*ids])
-    if not isinstance(prefix, str):
+    if isinstance(prefix, Mapping):
         each = np.array([prompt_of(prefix, code) for code in ids], dtype=object)
         table = table.assign(**{BEFORE + name: each[languages[:, place]] for place, name in enumerate(texts)})
     return table, counts

@@ -24,7 +24,7 @@ from seedbed.encoders.models.two_paths import Coupled, sides_of
 from seedbed.encoders.models.two_paths_setup import Coupling, couple
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.pooling import learnt_weights
-from seedbed.encoders.prompts import Prefix, prompted
+from seedbed.encoders.prompts import Prefix, prompted, prompts_of
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
 from seedbed.encoders.training.chunks import in_chunks
@@ -45,7 +45,7 @@ def train(
     *,
     objective: Objective | None,
     folders: Mapping[str, Path] | None = None,
-    prefix: Prefix,
+    prefix: Prefix | None = None,
     languages: Mapping[str, str] | None = None,
     coupling: Coupling | None = None,
     seed: int,
@@ -69,7 +69,7 @@ def train(
         objective: what training minimises; None: the encoder is saved without training.
         folders: a folder for each encoder that the objective refers to; `adapters` of a joint training, if there is no
             objective; `english`, the English encoder's weights, with `coupling`.
-        prefix: the prompt before every text, or language -> prompt.
+        prefix: see `loading.load`; the columns' names say which texts are queries and documents (`READ_AS`).
         languages: column -> its language, where the prompt depends on the language; "": that of all other columns.
         coupling: makes the encoder take a text and its English translation; None: the text alone.
         seed: seed of the order of rows and of dropout. On a CPU, one seed and one number of threads give the same
@@ -93,7 +93,7 @@ def train(
     training = training.updated({"precision": precision(training.precision)})
     encoder = _opened(weights, training, objective, prefix, seed, (languages or {}).get("", ""))
     if coupling:
-        encoder, prefix = couple(encoder, (folders or {})["english"], coupling, prefix), ""
+        encoder = couple(encoder, (folders or {})["english"], coupling, prefix)
     result, folders, loss = {"examples": 0} | summary([]), {**(folders or {})}, None
     if objective:
         encoder, loss, checkpoints, facts = _train(
@@ -129,7 +129,7 @@ def _train(
     objective: Objective,
     folders: Mapping[str, Path],
     *,
-    prefix: Prefix,
+    prefix: Prefix | None,
     languages: Mapping[str, str],
     coupling: Coupling | None,
     seed: int,
@@ -144,16 +144,18 @@ def _train(
     table, laid_out, once = _in_order(table, objective, training, seed, prefix)
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
-    read, prefix = prompted(table, _texts(objective), prefix, languages)
+    spoken = isinstance(prefix, Mapping)  # else the encoder puts the same before texts of all languages
+    read = prompted(table, _texts(objective), prefix, languages) if spoken else table
     columns = _columns(objective, read, training)
-    key = [prefix, coupling] if coupling else prefix
+    prompts = dict.fromkeys(columns, "") if spoken else prompts_of(encoder, [*columns])
+    key = [prompts, coupling.fusion, coupling.english] if coupling else prompts
     checkpoints = state / key_of(objective, read, training, key, seed, folders)
     encoder = objective.prepare(encoder, folders, seed)
     result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
-    prompts, rates = dict.fromkeys(columns, prefix), objective.rates(training)
+    rates = objective.rates(training)
     arguments = _arguments(once, len(table), objective.least, prompts, seed, checkpoints, rates)
     with parameters.trainable(encoder, training, seed), _truncated(encoder, training.max_length):
-        at_once = _texts_at_once(encoder, columns, training, prefix)
+        at_once = _texts_at_once(encoder, columns, training, max(prompts.values(), key=len))
         torch.manual_seed(mixed(seed))  # of what a loss draws
         loss = objective.loss(encoder, table, training, folders)
         trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
@@ -196,13 +198,13 @@ def _in_order(
     objective: Objective,
     training: Training,
     seed: int,
-    prefix: Prefix,
+    prefix: Prefix | None,
 ) -> tuple[pd.DataFrame | None, dict[str, Any], Training]:
     """The rows as `batches.lay_out` has them, with what is to be said of them, to be read once; or as they are."""
     tables = {"own": table} if isinstance(table, pd.DataFrame) else table
     if tables is None or (tables is not table and training.batches == "mixed" and not training.crosslingual):
         return table, {}, training
-    by_language = "" if tables is not table else prefix
+    by_language = prefix if tables is table and isinstance(prefix, Mapping) else ""
     laid_out = batches.lay_out(tables, _texts(objective), training, seed, by_language)
     return *laid_out, training.updated({"epochs": 1})
 
@@ -213,7 +215,7 @@ def _texts(objective: Objective) -> list[str]:
 
 
 def _opened(
-    weights: Path, training: Training, objective: Objective | None, prefix: Prefix, seed: int, language: str
+    weights: Path, training: Training, objective: Objective | None, prefix: Prefix | None, seed: int, language: str
 ) -> SentenceTransformer:
     """The encoder before training, if there is any."""
     if training.pooling == "cls_mlp" and not objective:

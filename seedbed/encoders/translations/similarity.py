@@ -9,7 +9,8 @@ from torch import Tensor
 from torch.nn.functional import normalize
 
 from seedbed.encoders.models.inference import opened
-from seedbed.encoders.models.loading import load, open_encoder
+from seedbed.encoders.models.loading import open_encoder
+from seedbed.encoders.models.lookup import lookup
 from seedbed.encoders.models.two_paths import FeaturePath
 from seedbed.encoders.translations.candidates import Candidates
 from seedbed.encoders.translations.policy import BATCH, pooled_inputs, pooled_states, similarities
@@ -38,12 +39,12 @@ def adaptor_similarity(candidates: Candidates, folder: Path, english: Path) -> T
 
     Args:
         folder: of that encoder.
-        english: the weights of the English one.
+        english: the weights of the English one, of which the input embeddings alone are read.
 
     Raises:
         UserError: it was not anchored, or to one of another width.
     """
-    encoder, other = open_encoder(folder), load(english, pooling="own")
+    encoder, other = open_encoder(folder), lookup(english)
     path = encoder[-1]
     if not isinstance(path, FeaturePath):
         raise UserError(f"{folder}: it was anchored to no English encoder; take one of a recipe that anchors")

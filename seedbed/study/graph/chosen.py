@@ -34,7 +34,7 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
         return self.study.choosing[self.owner].dev if self.what == "scale" else self.study.best.dev
 
     @cached_property
-    def candidates(self) -> dict[str, tuple[str | float, StudyRecipe, str]]:
+    def candidates(self) -> dict[str, tuple[str | float | None, StudyRecipe, str]]:
         """Candidate -> its value, and the recipe and the backbone of the encoders that try it."""
         if self.what == "scale":
             tried = StudyGenerator.get(self.study, self.owner).candidates()
@@ -44,7 +44,7 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
             }
         backbone, _, recipe = self.owner.partition("+")
         named = (StudyRecipe.get(self.study, name) for name in self.study.recipes[recipe].prefix_of)
-        return {of.name: (of.prefix(backbone), of, backbone) for of in named}
+        return {of.name: (of.before(backbone), of, backbone) for of in named}
 
     @property
     def languages(self) -> list[str]:
@@ -77,7 +77,11 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
 
 @dataclass(frozen=True)
 class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICES):
-    """The English of a set of texts that a recipe's encoder reads: for each text one of its translations."""
+    """The English of a set of texts that encoders read which choose as a recipe does: for each text one of its
+    translations.
+
+    `lang` and `seed` are those of the encoder that chooses, see `Encoder.chosen`.
+    """
 
     backbone: str
     recipe: str
@@ -88,7 +92,7 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
 
     @cached_property
     def reader(self) -> Encoder:
-        """The encoder that reads them."""
+        """An encoder that reads them."""
         return Encoder.get(self.study, self.backbone, self.recipe, self.lang, self.seed)
 
     @property
@@ -99,14 +103,13 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
     @property
     def actor(self) -> str:
         """The encoder whose policy, or features, choose; empty: the choice needs none."""
-        spec, name = self.reader.spec, self.reader.made_by.chooser
-        if (
-            not name
-            or spec.english.choose not in ("actor", "critic")
-            or (spec.english.choose == "critic" and spec.english.similarity)
-        ):
-            return ""
-        return Encoder.offered(self.study, self.backbone, name, self.lang, self.seed).path
+        name = self.reader.made_by.chooses_by
+        return Encoder.offered(self.study, self.backbone, name, self.lang, self.seed).path if name else ""
+
+    @property
+    def compares(self) -> bool:
+        """Whether features of texts are compared with the input embeddings of their translations."""
+        return bool(self.actor and not self.reader.spec.english.similarity)
 
     @property
     def critic(self) -> str:
@@ -119,19 +122,18 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
         """The translations, and what chooses among them."""
         spec = self.reader.spec
         judged = {"judge": spec.english.judge, "lang": self.test_lang}
-        compares = self.actor and not spec.english.similarity
         return {
             "translations": self.translations,
             "judgements": self.at(paths.JUDGEMENTS, **judged) if spec.english.judge else "",
             "actor": self.actor,
-            "weights": self.reader.english if compares else "",  # features are compared with its input embeddings
+            "weights": self.reader.english if self.compares else "",
             "similarity": self.critic,
         }
 
     def settings(self) -> dict[str, Any]:
         """How they are chosen: as the recipe says, with the weights of the policy's training."""
-        spec, chooser = self.reader.spec, self.reader.made_by.chooser
-        weighed = {"weights": StudyRecipe.get(self.study, chooser).learns.weights} if chooser else {}
+        spec, weights = self.reader.spec, self.reader.made_by.weighs
+        weighed = {"weights": weights} if weights else {}
         return {
             "how": Chosen(choose=spec.english.choose, similarity=spec.english.similarity != "none", **weighed),
             "endpoints": endpoints_of(self.study, [spec.english.similarity]),
@@ -140,6 +142,9 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
 
     def load(self, sizes: Sizes) -> Load:
         """The encoder that computes features or a critic's vectors; other choices need no model."""
-        if not (self.actor or self.critic):
+        if self.compares:
+            return sizes.comparing(self.backbone)
+        if not self.critic:
             return Load()
-        return Load(1, sizes.mining(self.backbone), sizes.encoder(self.backbone))
+        critic = self.reader.spec.english.similarity
+        return Load(1, sizes.mining(critic), sizes.encoder(critic))

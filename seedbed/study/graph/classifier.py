@@ -259,13 +259,13 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
         return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed).path
 
     @property
-    def prefix(self) -> str:
-        """The prefix of every text that it encodes."""
+    def prefix(self) -> str | None:
+        """The prefix of every text that it encodes; None: what the model itself says."""
         spec = self.owner.spec
+        if spec.recipe:
+            return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed).plain_prefix
         backbone = StudyBackbone.get(self.study, spec.backbone)
-        if not spec.recipe:
-            return backbone.plain_prefix()
-        return backbone.require_plain(StudyRecipe.get(self.study, spec.recipe).given_prefix(spec.backbone))
+        return None if backbone.before is None else backbone.plain_prefix()
 
     @property
     def tests(self) -> dict[str, str]:

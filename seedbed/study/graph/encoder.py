@@ -8,7 +8,7 @@ from typing import Any, Self
 from seedbed import licences, origins
 from seedbed.encoders import objectives
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Reference
+from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, Reference
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
 from seedbed.study import paths
@@ -16,7 +16,7 @@ from seedbed.study.graph import records
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.translation import translations_of
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, untrained
+from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, text_of, untrained
 from seedbed.study.sizes import Load, Sizes
 
 TWO_PATHS, INTEGERS = "seedbed/encoders/models/two_paths.py", "seedbed/encoders/models/onnx_int8.py"
@@ -188,6 +188,13 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return StudyBackbone.get(self.study, self.study.paired[self.backbone].english).weights()
 
     @property
+    def english_prompts(self) -> Prompts | None:
+        """What the study puts before the English that it reads; None: what the weights of the English side say."""
+        if not (self.reads_english and self.spec.english.fusion):
+            return None
+        return self.study.backbones[self.study.paired[self.backbone].english].prompts
+
+    @property
     def similarity(self) -> str:
         """The encoder that measures the similarity of text and candidates; empty: none, or the recipe's features do."""
         name = self.spec.english.similarity if self.reads_english else ""
@@ -213,17 +220,33 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     def chosen(self, sets: Iterable[tuple[str, str]]) -> list[str]:
         """The English of sets of texts (name, and language or order of two) that it reads, each set's once."""
-        reads = self.backbone in self.study.paired and self.spec.english.fusion
-        found = dict.fromkeys(sets) if reads else ()
-        return [self.at(paths.CHOICES, test_lang=lang, corpus=corpus) for corpus, lang in found]
+        if not (self.backbone in self.study.paired and self.spec.english.fusion):
+            return []
+        by = self._choice()
+        return [self.at(paths.CHOICES, **by, test_lang=lang, corpus=corpus) for corpus, lang in dict.fromkeys(sets)]
+
+    def _choice(self) -> dict[str, Any]:
+        """Whose choice of English it reads: a recipe's that chooses alike, of the language and the seed of the encoder
+        that chooses; what none chooses hangs on no language, and on a seed where it is drawn."""
+        recipe = self.made_by.chooses_like(self.backbone).name
+        if not self.made_by.chooses_by:
+            seed = self.seed if self.spec.english.choose == "uniform" else 0
+            return {"recipe": recipe, "lang": ANY, "seed": seed}
+        chooser = StudyRecipe.get(self.study, self.made_by.chooses_by)
+        return {"recipe": recipe, "lang": chooser.folder(self.lang), "seed": chooser.seed(self.seed)}
 
     # ---- Its prefix.
 
     @property
-    def prefix(self) -> str:
-        """The prefix of every text that it encodes; of what others are aligned with, that encoder's prefix."""
+    def before(self) -> str | Prompts | None:
+        """What the study puts before the texts that it encodes; of what others are aligned with, that encoder's."""
         backbone, recipe = self._prefixed_as()
-        return StudyRecipe.get(self.study, recipe).prefix(backbone)
+        return StudyRecipe.get(self.study, recipe).before(backbone)
+
+    @property
+    def prefix(self) -> str:
+        """As `before`, of texts that are neither query nor document."""
+        return text_of(self.before)
 
     @property
     def prefix_file(self) -> str:
@@ -236,11 +259,15 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.at(paths.CHOSEN, what="prefix", owner=f"{backbone}+{chooser}", lang=lang)
 
     @property
-    def plain_prefix(self) -> str:
-        """Its prefix for what reads all texts alike, such as fine-tuning; raises as `StudyRecipe.plain_prefix`."""
+    def plain_prefix(self) -> str | None:
+        """Its prefix for what reads all texts alike, such as fine-tuning; None: what the encoder itself says.
+
+        Raises:
+            UserError: as `StudyRecipe.given_prefix` and `StudyBackbone.plain_prefix`.
+        """
         backbone, recipe = self._prefixed_as()
-        prefix = StudyRecipe.get(self.study, recipe).given_prefix(backbone)
-        return self.based_on.require_plain(prefix)
+        prefix = self.based_on.require_plain(StudyRecipe.get(self.study, recipe).given_prefix(backbone))
+        return prefix if isinstance(self.before, str) else None
 
     def _prefixed_as(self) -> tuple[str, str]:
         """The backbone and the recipe whose prefix it has."""
@@ -256,7 +283,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         the study sets another prefix, that is an argument too.
         """
         prefix, study = self.prefix, self.study
-        told = {"training": self.made_by.training, "prefix": prefix}
+        before = {"prompts" if isinstance(self.before, Prompts) else "prefix": self.before}
+        told = {"training": self.made_by.training} | before
         if not placeholders(prefix):
             return told
         columns = self.made_by.in_pivot() if self.trains else []
@@ -295,6 +323,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             "mining": mining,  # a recipe takes as many of the neighbours as it wants
             "translations": self.candidates,
             "fusion": (self.spec.english.fusion or None) if self.reads_english else None,
+            "english_prompts": self.english_prompts,
             "endpoint": self.endpoint,
             "endpoints": endpoints_of(self.study, refers),
             "about": self.lineage(),

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
-from seedbed import licences
+from seedbed import gpu_memory, licences
 from seedbed.classifiers.settings import IN_CONTEXT
+from seedbed.encoders.settings import Prompts
+from seedbed.operations.forecasting.costs import CostSpec
+from seedbed.resources import resource
 from seedbed.study import checks, starts
 from seedbed.study.graph import classifier
 from seedbed.study.graph.chosen import ChosenTranslations
@@ -19,7 +23,9 @@ from seedbed.study.graph.report import Paper
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
+from seedbed.study.paired import of_pairs
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, untrained
+from seedbed.study.sizes import Sizes
 from seedbed.tables.figures.specs import Map
 from tests.asking import asking
 
@@ -49,6 +55,7 @@ tasks:
 tables: []
 figures: []
 """)
+COSTS = CostSpec.load(resource("forecast.yaml"))
 MINI = "encoders/mini/weights/seedbed.json"
 ARCA = "encoders/two/arca/mul/5/seedbed.json"
 
@@ -79,6 +86,22 @@ def test_a_pair_has_the_weights_and_prefix_of_its_sides(study: Study, ask) -> No
     assert untrained(study) == "base" and StudyRecipe.get(study, "beside").chooser == "arca"
 
 
+def test_of_a_pair_the_english_has_prompts(ask) -> None:
+    asked = {"query": "Find: "}
+    found = asking(Study.model_validate(changed({"mini": PLAIN["backbones"]["mini"] | {"prompts": asked}})))
+    assert found(Encoder, **made("beside")).settings()["english_prompts"] == Prompts(**asked)
+    assert found(Encoder, **made("beside")).settings()["prefix"] == "query: "
+    for recipe, lang in (("beside", "hau"), ("arca", "mul")):
+        assert ask(Encoder, **made(recipe, lang)).settings()["english_prompts"] is None
+    bert = {"source": {"file": "own/bert"}, "prompts": asked}
+    with pytest.raises(ValueError, match=r"two.pair.multilingual: bert has `prompts`, and the English alone is a"):
+        of_pairs(Study.model_validate(changed({"bert": bert})))
+
+
+def changed(backbones: dict[str, Any]) -> dict[str, Any]:
+    return PLAIN | {"backbones": PLAIN["backbones"] | backbones}
+
+
 def test_what_an_encoder_is_trained_with(study: Study, ask) -> None:
     arca, lira = ask(Encoder, **made("arca", "mul")), ask(Encoder, **made("lira"))
     read = arca.inputs()
@@ -89,7 +112,7 @@ def test_what_an_encoder_is_trained_with(study: Study, ask) -> None:
     assert read["english"] == [] and arca.english == MINI
     assert read["refer"] == {"english": MINI}
     assert arca.similarity == ""
-    chosen = "encoders/two/lira/choices/hau/5/hau/graded.tsv"
+    chosen = "encoders/two/lira/choices/mul/5/hau/graded.tsv"
     assert lira.inputs()["english"] == [chosen]
     assert lira.settings()["fusion"] == "concat" and arca.settings()["fusion"] is None
     assert lira.settings()["translations"] == []
@@ -117,9 +140,45 @@ def test_who_chooses(study: Study, ask) -> None:
     assert not none.settings()["how"].similarity
 
 
+def test_a_choice_has_the_table_of_the_english_encoder_in_memory_and_not_the_rest(study: Study, ask) -> None:
+    sizes, texts = Sizes(study, COSTS), {"test_lang": "hau", "corpus": "graded"}
+    shapes = {"bert": gpu_memory.guessed(278e6, 86e6), "mini": gpu_memory.guessed(8e9, 7e9)}
+    sizes.shape = lambda room, name: shapes[name]
+    features, critic, none = (
+        ask(ChosenTranslations, **made(*names), **texts).load(sizes)
+        for names in (("lira", "mul"), ("beside", "mul"), ("none", "mul"))
+    )
+    assert (features.gpus, features.parameters) == (1, 278e6 + 1e9)
+    assert (critic.gpus, critic.parameters) == (1, 278e6), "the encoder of both languages"
+    assert features.gpu_mb - critic.gpu_mb == pytest.approx(1.1 * 4e9 / 2**20, abs=2)
+    assert none.gpus == none.parameters == 0
+
+
+def test_english_is_chosen_once_for_all_that_choose_alike() -> None:
+    recipes = PLAIN["recipes"] | {
+        "again": {"like": "lira", "training": {"epochs": 1}},
+        "unjudged": {"like": "lira", "english": {"judge": ""}},
+        "near": {"like": "beside", "english": {"fusion": "concat"}},
+    }
+    ask = asking(Study.model_validate(PLAIN | {"seeds": [5, 7], "recipes": recipes}))
+
+    def read(recipe: str, lang: str = "mul", seed: str = "5") -> str:
+        (file,) = ask(Encoder, backbone="two", recipe=recipe, lang=lang, seed=seed).chosen([("sts", "hau")])
+        assert file.startswith("encoders/two/") and file.endswith("/hau/sts.tsv")
+        return file.removeprefix("encoders/two/").removesuffix("/hau/sts.tsv")
+
+    # Whatever the language and the recipe of the reader: what chooses is one encoder of each seed.
+    assert {read("lira", "hau"), read("lira", "swh"), read("again", "hau")} == {"lira/choices/mul/5"}
+    assert read("lira", "hau", "7") == read("again", "swh", "7") == "lira/choices/mul/7"
+    assert read("unjudged", "hau") == "unjudged/choices/mul/5"
+    # An encoder of both languages chooses without a seed, a draw with one alone.
+    assert {read("beside"), read("beside", seed="7"), read("near")} == {"beside/choices/mul/0"}
+    assert [read("none", "hau"), read("none", "hau", "7")] == ["none/choices/mul/5", "none/choices/mul/7"]
+
+
 def test_scores_read_the_english_of_test_and_training_sets(study: Study, ask) -> None:
     job = {"backbone": "two", "recipe": "lira", "lang": "hau", "test_lang": "hau", "tasks": "all"}
-    files = [f"encoders/two/lira/choices/hau/5/hau/{name}.tsv" for name in ("knn", "knn_train", "sts")]
+    files = [f"encoders/two/lira/choices/mul/5/hau/{name}.tsv" for name in ("knn", "knn_train", "sts")]
     assert ask(Scores, **job).inputs()["english"] == {"0/hau": files}
     assert ask(Scores, **job).sets == [("knn", "hau"), ("sts", "hau")]
     assert ask(Scores, **job | {"recipe": "arca"}).english == {}
@@ -201,7 +260,7 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
     # Features alone choose nothing; the English path alone has no other path.
     assert [StudyRecipe.get(study, recipe).gives for recipe in ("arca", "translated")] == [[], ["choices"]]
     scored = {"backbone": "solver", "lang": "mul", "test_lang": "hau", "tasks": "all"}
-    chosen = "encoders/two/translated/choices/mul/0/hau/sums.tsv"
+    chosen = "encoders/two/translated/choices/mul/5/hau/sums.tsv"
     assert ask(Scores, **scored, recipe="prefixed").english == {"0/hau": [chosen]}
     assert ask(Scores, **scored, recipe="as-it-is").english == {}
     assert ask(Scores, **scored, recipe="translated").english == {"0/hau": ["generators/one/translations/hau/sums.tsv"]}
@@ -215,7 +274,7 @@ def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recip
     study = solving(english={"backbone": "two", "recipe": "translated"})
     checks.consistent(study)
     scores = asking(study)(Scores, backbone="solver", recipe="translated", lang="mul", test_lang="hau", tasks="all")
-    assert scores.english == {"0/hau": ["encoders/two/translated/choices/mul/0/hau/sums.tsv"]}
+    assert scores.english == {"0/hau": ["encoders/two/translated/choices/mul/5/hau/sums.tsv"]}
     assert scores.helpers == [], "no vector stands before its questions"
     for english, message in (
         ("two", "solver.reasoning.english: no translator 'two'"),
@@ -258,7 +317,7 @@ def test_a_map_reads_the_english_of_its_texts(study: Study, ask, monkeypatch: py
         monkeypatch.setattr(Figure, "spec", Map.model_validate(spec))
         drawn = asking(Study.model_validate(PLAIN | {"tasks": sets}))
         job = {"figure": "f", "backbone": "two", "recipe": "beside"}
-        files = [f"encoders/two/beside/choices/mul/5/{lang}/{corpus}.tsv" for lang in ("swh", "hau")]
+        files = [f"encoders/two/beside/choices/mul/0/{lang}/{corpus}.tsv" for lang in ("swh", "hau")]
         assert drawn(MapPoints, **job).english == files
         assert drawn(MapPoints, **job).inputs()["encoder"] == "encoders/two/beside/mul/5/seedbed.json"
         monkeypatch.setattr(Figure, "spec", Map.model_validate(spec | {"recipes": {"base": "b"}}))
@@ -275,7 +334,7 @@ def test_the_retriever_of_a_language_model_reads_the_english_of_test_and_trainin
     study = Study.model_validate(PLAIN | LEARNT | {"tasks": PLAIN["tasks"] | {"asked": asked}, "classifiers": models})
     checks.consistent(study)
     ask, job = asking(study), {"recipe": IN_CONTEXT[1], "lang": "mul", "test_lang": "hau", "tasks": "all"}
-    chosen = [f"encoders/two/beside/choices/mul/5/hau/{name}.tsv" for name in ("asked", "asked_train")]
+    chosen = [f"encoders/two/beside/choices/mul/0/hau/{name}.tsv" for name in ("asked", "asked_train")]
     assert {*chosen} <= {*ask(Scores, **job, backbone="both").english["0/hau"]}
     assert StudyClassifier.get(study, "both").helping(IN_CONTEXT[1]).recipe == "beside"
     sets = [("asked", "hau"), ("asked_train", "hau"), ("asked", "hau")]

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from seedbed.encoders.settings import Prompts
 from seedbed.io import UserError
 from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.copied import CopiedEncoder
@@ -102,6 +103,28 @@ def test_a_recipe_may_leave_a_language_out() -> None:
     of_prefixes(study(languages={"abs": {}, "hau": {}}, recipes=recipes))
 
 
+ASKED = {"query": "Find: ", "text": "Read: "}
+
+
+def test_prompts_are_told_and_a_prefix_of_a_recipe_takes_their_place() -> None:
+    recipes = RECIPES | {"plain": {"like": "base", "prefix": ""}, "on": {"from": "own", **RECIPES["own"]}}
+    ask = asking(study(backbones={"bert": {"source": {"file": "own/bert"}, "prompts": ASKED}}, recipes=recipes))
+    for recipe, lang in (("base", "mul"), ("own", "hau"), ("on", "hau")):
+        told = ask(Encoder, **of(recipe, lang)).settings()
+        assert told["prompts"] == Prompts(**ASKED) and "prefix" not in told
+    assert ask(Encoder, **of("base", "mul")).plain_prefix is None, "what is fine-tuned asks the encoder"
+    assert ask(StudyBackbone, name="bert").plain_prefix() == "Read: "
+    told = ask(Encoder, **of("plain", "mul")).settings()
+    assert told["prefix"] == "" and "prompts" not in told
+
+
+def test_without_a_word_of_the_study_the_model_says_it(tmp_path: Path) -> None:
+    ask = asking(study(backbones={"bert": {"source": {"file": "own/bert"}}}))
+    for recipe, lang in (("base", "mul"), ("own", "hau")):
+        assert ask(Encoder, **of(recipe, lang)).settings()["prefix"] is None
+    assert ask(StudyBackbone, name="bert").plain_prefix() == ""
+
+
 PICKY = {"backbone": "bert", "recipe": "picky", "seed": "3"}
 CHOSEN = {"what": "prefix", "owner": "bert+picky"}
 
@@ -189,6 +212,7 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
         ({"recipes/base/only": {"languages": ["ind"]}}, "config: recipes.picky.prefix.choose: base is not there for hau, as picky is; add it to its `languages`"),
         ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix.choose: '{flores}' is another in each language; name other recipes"),
         ({"recipes/near": {"like": "neighxlm-k2", "from": "picky"}}, "config: recipes.picky.prefix.choose: near needs the prefix with which neighbours were mined; give it a `prefix`"),
+        ({"backbones/me5-small/prefix": None, "backbones/me5-small/prompts": ASKED}, "config: recipes.picky.prefix.choose: me5-small has `prompts`, and one prefix is chosen; give it a `prefix`"),
         ({"recipes/bare/prefix": "query: "}, "config: recipes.picky.prefix.choose: of me5-small all have the prefix 'query: '; give them"),
         ({"recipes/near": {"like": "base", "prefix": {"choose": ["base", "bare"]}}}, "config.recipes.near: prefix.choose: nothing is trained; the untrained"),
         ({"tasks/kolibri-dev/languages": ["kin"]}, "config: best.dev: kolibri-dev has no set in any language of the study"),

@@ -1,0 +1,79 @@
+"""An encoder's input embeddings, read alone: of a model of any size its tokenizer and one table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import torch
+from safetensors import safe_open
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
+from torch import Tensor, nn
+from transformers import PretrainedConfig
+
+from seedbed import model_files
+from seedbed.encoders.models.loading import READ, directory_of, limited, load
+from seedbed.encoders.prompts import own, put
+from seedbed.weights import NO_CODE, opening
+
+
+class Table(nn.Module):
+    """Input embeddings in the place of their transformer."""
+
+    def __init__(self, table: Tensor, config: PretrainedConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.table = nn.Embedding.from_pretrained(table)
+
+    def get_input_embeddings(self) -> nn.Embedding:
+        """The embeddings, by the name that transformers has for them."""
+        return self.table
+
+
+def lookup(weights: Path) -> SentenceTransformer:
+    """An encoder as `load` opens it with pooling own, which looks up input embeddings of texts and encodes nothing.
+
+    The rest of its weights stays on the disk. Where a model makes more of a token than a row of its table, or calls the
+    table in its file by another name, all of it is read.
+
+    Raises:
+        UserError: as `load`.
+    """
+    weights = Path(weights)
+    transformer = _without_weights(weights)
+    table = transformer and _table(transformer)
+    if table is None:
+        return load(weights, pooling="own")
+    transformer.model = Table(table, transformer.model.config)
+    return put(SentenceTransformer(modules=[transformer], local_files_only=True), own(weights))
+
+
+def _without_weights(weights: Path) -> Transformer | None:
+    """The transformer, with its tokenizer, on a device that holds nothing; None: it is of another kind."""
+    whole = {"device_map": "meta"} | READ | NO_CODE
+    if modules := (weights / "modules.json").is_file():
+        model_files.check(weights)
+        kind, folder = model_files.modules_of(weights)[0]
+        if model_files.MODULES[kind] != Transformer.__name__:
+            return None
+    else:
+        folder, whole = directory_of(weights), whole | {"dtype": torch.float32}
+    others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
+    with opening(folder):
+        found = Transformer.load(str(folder), local_files_only=True, model_kwargs=whole, **others)
+    return found if modules else limited(found)
+
+
+def _table(transformer: Transformer) -> Tensor | None:
+    """The table of a transformer without weights, from its file; None: it is not there alone."""
+    model, embeddings = transformer.model, transformer.model.get_input_embeddings()
+    if type(embeddings) is not nn.Embedding:
+        return None
+    name = next(name for name, weight in model.named_parameters() if weight is embeddings.weight)
+    names = {name, f"{model.base_model_prefix}.{name}"}
+    for file in sorted(Path(model.name_or_path).glob("*.safetensors")):
+        with opening(file), safe_open(file, "pt") as tensors:
+            for key in names & {*tensors.keys()}:
+                found = tensors.get_tensor(key)
+                return found.to(embeddings.weight.dtype) if found.shape == embeddings.weight.shape else None
+    return None
