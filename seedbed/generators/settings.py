@@ -302,6 +302,8 @@ class Answering(Settings):
 
 _TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
 _LANGUAGE = ("language_data", "language_text", "language_loss")
+WITH_LIKELIHOODS = ("transformers", "vllm")
+"""Back ends that say how likely an answer is."""
 WRITES = ("backend", "served_model", "quantisation", "sampling")
 _BY_ADAPTERS = {
     "none": ("origin", "prompts", "template", "dtype", "shots", *WRITES),

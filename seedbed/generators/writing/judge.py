@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.special import softmax
+import torch
 from tqdm import tqdm
 
+from seedbed.generators.settings import WITH_LIKELIHOODS
 from seedbed.generators.writing.backends import Backend, Completion, Request, fits
 from seedbed.generators.writing.journal import COMMIT_ROWS, Journal, answers, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
@@ -33,6 +34,8 @@ from seedbed.io import UserError, fingerprint
 
 COLUMNS = ["id", "translator", *ASPECTS]
 """Columns of a file of judgements."""
+TEXTS = 256
+"""Texts whose candidates vLLM scores at a time: fewer would idle the GPU, a kill would lose more."""
 DIGITS = 4
 """Decimals of a score: what floats of other batches of a GPU differ in is beyond."""
 _LISTED = re.compile(r"^\s*(\d+)[.)][ \t]+(?=[^\d\s])", re.MULTILINE)
@@ -76,7 +79,8 @@ def expected(log_likelihoods: np.ndarray, scale: Sequence[float]) -> np.ndarray:
     given = np.asarray(log_likelihoods, dtype=np.float64)
     usable = ~np.isnan(given).any(axis=1) & np.isfinite(given.max(axis=1, initial=-np.inf))
     found = np.full(len(given), np.nan)
-    found[usable] = softmax(given[usable], axis=1) @ np.asarray(scale, dtype=np.float64)
+    shares = torch.from_numpy(given[usable]).softmax(1).numpy()  # vLLM's environment has no scipy
+    found[usable] = shares @ np.asarray(scale, dtype=np.float64)
     return found
 
 
@@ -230,10 +234,10 @@ def _by_likelihood(
 
     Whole texts are written to disk, so that a killed job reads what it reads again with the same neighbours.
     """
-    if judge.generator.backend != "transformers":
+    if judge.generator.backend not in WITH_LIKELIHOODS:
         raise UserError(
             f"judge: backend {judge.generator.backend} has no likelihoods; set `answer: numbers`, or take a generator "
-            "with backend transformers"
+            f"with backend {' or '.join(WITH_LIKELIHOODS)}"
         )
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
     if begun := begun_thoughts(backend.tokenizer, backend.style, backend.template):
@@ -245,16 +249,22 @@ def _by_likelihood(
     by_text: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_text.setdefault(pair.text, []).append(pair)
+    # Transformers reads the candidates of one text as a tree; vLLM finds by itself what prompts share.
+    texts = 1 if judge.generator.backend == "transformers" else TEXTS
     done: list[Completion] = []
-    for group in by_text.values():
+    groups = [*by_text.values()]
+    for first in range(0, len(groups), texts):
+        group = [pair for of_text in groups[first : first + texts] for pair in of_text]
         asked = list(_asked(group, ASPECTS, tongue, pivot, judge, backend))
         fitting = [(pair, prompt) for pair, prompt in asked if fits(prompt, limit)]
         found = dict.fromkeys((pair.id for pair in group), (np.nan,) * len(ASPECTS))
         if fitting:
-            means = scored(backend.model, [prompt for _, prompt in fitting], scores)
-            for pair in group:
-                own = [mean for (of, _), mean in zip(fitting, means, strict=True) if of is pair]
-                found[pair.id] = tuple(own) if len(own) == len(ASPECTS) else found[pair.id]
+            by_pair: dict[str, list[float]] = {}
+            for (pair, _), mean in zip(
+                fitting, scored(backend, [prompt for _, prompt in fitting], scores), strict=True
+            ):
+                by_pair.setdefault(pair.id, []).append(mean)
+            found |= {name: tuple(own) for name, own in by_pair.items() if len(own) == len(ASPECTS)}
         done += [Completion(pair.id, " ".join(f"{x:.{DIGITS}f}" for x in found[pair.id]), True) for pair in group]
         if len(done) >= COMMIT_ROWS:
             journal.commit(done)
@@ -263,6 +273,7 @@ def _by_likelihood(
     journal.commit(done)
 
 
-def scored(model: Any, prompts: Sequence[Sequence[int]], scores: Sequence[Sequence[int]]) -> np.ndarray:
-    """The expected score (prompts,) after each prompt of one text, the tokens of whose scores are given."""
-    return expected(whole_answers(answer_log_likelihoods(model, prompts, scores), scores), SCALE)
+def scored(backend: Backend, prompts: Sequence[Sequence[int]], scores: Sequence[Sequence[int]]) -> np.ndarray:
+    """The expected score (prompts,) after each prompt, which begin alike; the tokens of the scores are given."""
+    found = answer_log_likelihoods(backend, prompts, scores, alike=True)
+    return expected(whole_answers(found, scores), SCALE)

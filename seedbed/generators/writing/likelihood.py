@@ -1,8 +1,9 @@
-"""How likely a language model finds answers to prompts.
+"""How likely a language model finds answers to prompts: one function, which reads them in the way that suits them.
 
-`log_likelihoods` reads prompts in batches, each once, and every answer after all of a batch. `answer_log_likelihoods`
-is for few prompts that begin alike: prompts and answers make a tree of tokens, which is one sequence to a model, where
-a token sees its ancestors alone, at its own depth. So an instruction and a source are read once for all candidates.
+In batches, each prompt once, and every answer after the keys and values of a whole batch. Prompts that begin alike are
+read with their answers as a tree of tokens, which is one sequence to a model, where a token sees its ancestors alone,
+at its own depth: an instruction and a source are read once for all candidates. A model that keeps more than keys and
+values reads whole sequences. An encoder-decoder reads prompts by its encoder and answers by its decoder.
 """
 
 from __future__ import annotations
@@ -22,27 +23,73 @@ from transformers import DynamicCache, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.batching import by_length
+from seedbed.generators.writing.backends import Backend
 from seedbed.generators.writing.backends.encoder_decoder import read_by_encoder
 from seedbed.generators.writing.soft_prompts import read
+from seedbed.generators.writing.vllm_likelihood import by_vllm
+from seedbed.io import UserError
 
-ROTATED = {"full_attention", "sliding_attention"}
+MASKED = {"full_attention", "sliding_attention"}
 """Kinds of layers whose attention a mask says as a whole."""
+ATTENTION = MASKED | {"chunked_attention"}
+"""Kinds of layers that keep keys and values, and nothing else."""
 
 Tokens = Sequence[int]
+Report = Callable[[Sequence[int], np.ndarray], object]
+"""Gets the numbers of some prompts, and their rows of the result, as soon as they are there."""
 
 
 def answer_log_likelihoods(
-    model: PreTrainedModel, prompts: Sequence[Tokens], answers: Sequence[Tokens], *, shared: bool = True
+    backend: Backend,
+    prompts: Sequence[Tokens],
+    answers: Sequence[Tokens],
+    report: Report = lambda rows, found: None,
+    *,
+    alike: bool = False,
 ) -> np.ndarray:
-    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats; log-softmax in float32.
+    """Log-likelihood (prompts, answers) of each answer after each prompt, by an open back end; see `log_likelihoods`.
+
+    Raises:
+        UserError: the back end has none, or an answer is longer than what it may write.
+    """
+    # By what they have, not by their classes: an edit of how these write would change who only weighs.
+    if hasattr(backend, "model"):
+        return log_likelihoods(backend.model, prompts, answers, backend.batch_size, report, alike=alike)
+    if hasattr(backend, "engine"):
+        return by_vllm(backend, prompts, answers, report)
+    raise UserError(f"{type(backend).__name__} has no likelihoods; take a generator on transformers or vllm")
+
+
+@torch.inference_mode()
+def log_likelihoods(
+    model: PreTrainedModel | PeftModel,
+    prompts: Sequence[Tokens],
+    answers: Sequence[Tokens],
+    batch_size: int,
+    report: Report = lambda rows, found: None,
+    *,
+    alike: bool = False,
+) -> np.ndarray:
+    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats, all given as token ids.
+
+    The log-softmax is in float32, and summed over an answer's tokens in float64.
 
     Args:
-        prompts: token ids; those that begin alike, as the candidates of one source, share what is read.
-        shared: whether they do; False: every prompt is read by itself, with each end of an answer.
+        batch_size: prompts that are read at a time, the longest first: memory runs out at once or never.
+        alike: the prompts begin alike, and are few: what they share is read once, and all are one batch.
     """
-    if shared and (layers := _layers(model)) is not None:
-        return _of_tree(model, prompts, answers, layers)
-    return np.stack([_of_prompt(model, prompt, answers) for prompt in prompts])
+    layers = None if isinstance(model, PeftModel) else _layers(model)
+    if alike and layers is not None:
+        found = _of_tree(model, prompts, answers, layers)
+        report(range(len(prompts)), found)
+        return found
+    of_batch = _of_targets if model.config.is_encoder_decoder else _of_batch if _attends(model) else _of_wholes
+    found = np.zeros((len(prompts), len(answers)))
+    batches = [*by_length([len(prompt) for prompt in prompts], batch_size)]
+    for rows in tqdm(batches, desc="Prompts", unit="batch", disable=alike):
+        found[rows] = of_batch(model, [prompts[row] for row in rows], answers)
+        report(rows, found[rows])
+    return found
 
 
 def spines(answers: Sequence[Tokens]) -> list[tuple[int, ...]]:
@@ -87,17 +134,25 @@ class _Tree:
         return mask
 
 
+def _kinds(model: PreTrainedModel | PeftModel) -> set[str]:
+    """Kinds of a model's layers, empty where it has one."""
+    return {*(getattr(model.config.get_text_config(), "layer_types", None) or ())}
+
+
 def _layers(model: PreTrainedModel) -> set[str] | None:
     """Kinds of a model's layers, empty where it has one; None: a tree is nothing to it, by its positions or layers."""
-    config = model.config.get_text_config()
-    kinds = {*(getattr(config, "layer_types", None) or ())}
+    config, kinds = model.config.get_text_config(), _kinds(model)
     rotates = getattr(config, "rope_parameters", None) or getattr(config, "rope_theta", None)
     takes = "position_ids" in inspect.signature(model.forward).parameters
     ready = rotates and takes and model.config._attn_implementation in ("sdpa", "eager")
-    return kinds if ready and kinds <= ROTATED and not model.config.is_encoder_decoder else None
+    return kinds if ready and kinds <= MASKED and not model.config.is_encoder_decoder else None
 
 
-@torch.inference_mode()
+def _attends(model: PreTrainedModel | PeftModel) -> bool:
+    """Whether all that a model keeps of what it read is keys and values, which can be cut back."""
+    return not model._is_stateful and _kinds(model) <= ATTENTION
+
+
 def _of_tree(
     model: PreTrainedModel, prompts: Sequence[Tokens], answers: Sequence[Tokens], layers: set[str]
 ) -> np.ndarray:
@@ -142,42 +197,18 @@ def _of_places(model: PreTrainedModel, tree: _Tree, asked: list[int], layers: se
     return output.logits[0].float().log_softmax(-1).cpu()
 
 
-@torch.inference_mode()
-def _of_prompt(model: PreTrainedModel, prompt: Tokens, answers: Sequence[Tokens]) -> np.ndarray:
-    """One prompt, read once with each spine."""
-    found = np.full(len(answers), np.nan)
-    for spine in spines(answers):
-        ids = torch.tensor([[*prompt, *spine]], device=model.device)
-        kept = torch.arange(len(prompt) - 1, ids.shape[1], device=model.device)
-        chances = model(input_ids=ids, logits_to_keep=kept).logits[0].float().log_softmax(-1).cpu()
-        for column, answer in enumerate(answers):
-            if tuple(answer[:-1]) == spine[: len(answer) - 1]:
-                taken = chances[torch.arange(len(answer)), torch.tensor(list(answer))]
-                found[column] = taken.double().sum().item()
-    return found
-
-
-@torch.inference_mode()
-def log_likelihoods(
-    model: PreTrainedModel | PeftModel,
-    prompts: Sequence[Sequence[int]],
-    answers: Sequence[Sequence[int]],
-    batch_size: int,
-    told: Callable[[Sequence[int], np.ndarray], object] = lambda rows, found: None,
-) -> np.ndarray:
-    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats, all given as token ids.
-
-    A prompt is read once, whatever the number of answers; each answer is then read after the keys and values of a whole
-    batch, which are cut back to the prompts. For models whose layers all have attention.
-
-    Args:
-        told: gets the numbers of the prompts of each batch, and their rows of the result, as they are there.
-    """
-    of_batch = _of_targets if model.config.is_encoder_decoder else _of_batch
-    found = np.zeros((len(prompts), len(answers)))
-    for rows in tqdm([*by_length([len(prompt) for prompt in prompts], batch_size)], desc="Prompts", unit="batch"):
-        found[rows] = of_batch(model, [prompts[row] for row in rows], answers)
-        told(rows, found[rows])
+def _of_wholes(model: PreTrainedModel | PeftModel, prompts: Sequence[Tokens], answers: Sequence[Tokens]) -> np.ndarray:
+    """Each prompt by itself, read once with each spine, and nothing kept."""
+    found = np.full((len(prompts), len(answers)), np.nan)
+    for row, prompt in enumerate(prompts):
+        for spine in spines(answers):
+            ids = torch.tensor([[*prompt, *spine]], device=model.device)
+            kept = torch.arange(len(prompt) - 1, ids.shape[1], device=model.device)
+            chances = model(input_ids=ids, logits_to_keep=kept).logits[0].float().log_softmax(-1).cpu()
+            for column, answer in enumerate(answers):
+                if tuple(answer[:-1]) == spine[: len(answer) - 1]:
+                    taken = chances[torch.arange(len(answer)), torch.tensor(list(answer))]
+                    found[row, column] = taken.double().sum().item()
     return found
 
 

@@ -45,7 +45,7 @@ class Judge(Settings):
     generator: str = Field(min_length=1)
     """A name under `generators`."""
     answer: Literal["likelihood", "numbers"] = "likelihood"
-    """likelihood: the expectation over 1 to 10 by the model's probabilities (transformers). numbers: integers that it
-    generates."""
+    """likelihood: the expectation over 1 to 10 by the model's probabilities (transformers, vllm). numbers: integers
+    that it generates."""
     translators: Annotated[Once[str], Field(min_length=1)] | None = None
     """Whose translations it scores; left out, all translators'."""

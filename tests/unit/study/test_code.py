@@ -171,7 +171,7 @@ def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
         ("seedbed/generators/writing/backends/encoder_decoder.py", "write",
          {"synthesise transformers", "in-context transformers"}),
         ("seedbed/generators/writing/backends/encoder_decoder.py", "read_by_encoder",
-         {"synthesise transformers", "adapted", "reasoning", *LABELLING}),
+         {"synthesise transformers", "adapted", "reasoning", "judge", *LABELLING}),
         ("seedbed/generators/writing/backends/__init__.py", "open_backend",
          {*SYNTHESISE, "build_xllora_examples", "translate", "judge", "reasoning", *LABELLING}),
         ("seedbed/generators/writing/prompts.py", "few_shot", {*SYNTHESISE, "build_xllora_examples"}),

@@ -75,9 +75,10 @@ class Backend:
     def text(self, tokens: Sequence[int]) -> str:
         """The text of new tokens, from the first to the one that ended them, without special ones.
 
-        What ends a plain completion may be a full stop and a line break in one token (byte-level vocabularies).
+        What ends a plain completion may be a full stop and a line break in one token (byte-level vocabularies). A
+        character of which the length limit left only some bytes is no part of it, as servers have it.
         """
-        return self.tokenizer.decode(tokens, skip_special_tokens=True)
+        return self.tokenizer.decode(tokens, skip_special_tokens=True).rstrip("\ufffd")
 
     def between(self, source: str, target: str) -> None:
         """Set source and target language of a translator, by their codes in its vocabulary.

@@ -1,4 +1,4 @@
-"""Generation with vLLM, offline, in this process; written against vllm 0.33 (LLM, SamplingParams, TokensPrompt)."""
+"""Generation with vLLM, offline; tested with 0.32, whose LLM, SamplingParams and TokensPrompt are those of 0.33."""
 
 from __future__ import annotations
 
@@ -29,7 +29,9 @@ CHUNK = 4096
 
 
 class VllmBackend(Backend):
-    """A `Backend` on this machine's GPUs. Outputs are data: vLLM repeats them only on the same machine and load.
+    """A `Backend` on this machine's GPUs. Outputs are data: no second run draws them again.
+
+    When a request joins a step of the engine is a matter of time, and with it which random numbers it gets.
 
     Rows draw from one stream, the engine's. Seeds of their own would keep vLLM from its fused sampler
     (`any_explicit_seed`), and would not make rows independent of the batch: in bfloat16 logits depend on it.
@@ -64,9 +66,7 @@ class VllmBackend(Backend):
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
         """Complete the requests; see `Backend`. The first ones name the engine's stream: that of a shard is its own."""
-        if self.llm is None:
-            asked = fingerprint([[request.id, request.prompt] for request in requests])
-            self.llm = self.open(seed=stream(self.sampling.seed, asked) % 2**32)  # NumPy takes no more
+        self.engine(requests)
         if adapter is not None:
             adapted, base = (
                 [list(output.outputs[0].token_ids) for output in self._generate(requests[:PROBES], which, **GREEDY)]
@@ -80,6 +80,13 @@ class VllmBackend(Backend):
                 # Not its own text, which lacks the token that ended it.
                 text = self.text(completion.token_ids)
                 yield Completion(request.id, text, finished=completion.finish_reason == "stop")
+
+    def engine(self, requests: Sequence[Request] = ()) -> Any:
+        """The engine, which starts with the first requests; its stream is named by them, and by the seed."""
+        if self.llm is None:
+            asked = fingerprint([[request.id, request.prompt] for request in requests])
+            self.llm = self.open(seed=stream(self.sampling.seed, asked) % 2**32)  # NumPy takes no more
+        return self.llm
 
     def _generate(self, requests: Sequence[Request], adapter: Path | None, **changes: Any) -> list[Any]:
         """vLLM's outputs, in the order of the requests."""

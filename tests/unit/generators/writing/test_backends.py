@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import sys
 import threading
 import time
 import types
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from http.server import BaseHTTPRequestHandler
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,7 +86,7 @@ def one_by_one(base, requests, lora=None, **options):
     found = {}
     for request in requests:
         new = model.generate(torch.tensor([request.prompt]), **options)[0, len(request.prompt) :]
-        text = backend.tokenizer.decode(new, skip_special_tokens=True)
+        text = backend.tokenizer.decode(new, skip_special_tokens=True).rstrip("\ufffd")
         found[request.id] = Completion(request.id, text, finished=int(new[-1]) in stops)
     return found
 
@@ -204,7 +206,6 @@ class LoRARequest:
     lora_int_id: int
     lora_path: str = ""
     base_model_name: str | None = None
-    tensorizer_config_dict: dict | None = None
     load_inplace: bool = False
 
 
@@ -265,6 +266,18 @@ def vllm(monkeypatch):
         vars(module).update(members)
         monkeypatch.setitem(sys.modules, name, module)
     monkeypatch.setattr(LLM, "loaded", ())
+
+
+def test_the_stand_ins_take_what_vllm_takes():
+    """By the record of its signatures, see tests/vllm/signatures.py."""
+    real = json.loads(Path("tests/vllm/signatures.json").read_text())["signatures"]
+    taken = {"LLM": real["LLM.__init__"].keys() | real["EngineArgs"].keys()}
+    taken |= {name: real[name].keys() for name in ("SamplingParams", "LoRARequest")}
+    for stand_in in (LLM, SamplingParams, LoRARequest):
+        assert {field.name for field in fields(stand_in)} <= taken[stand_in.__name__]
+    parameters = [*inspect.signature(LLM.generate).parameters][1:]
+    assert parameters == [name for name in real["LLM.generate"] if name in parameters]
+    assert {*inspect.signature(tokens_prompt).parameters} <= real["TokensPrompt"].keys()
 
 
 def test_vllm_writes_both_polarities_with_one_model(tiny_generator, requests, adapted, vllm, tmp_path, monkeypatch):

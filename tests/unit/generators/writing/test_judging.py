@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from transformers import AutoModelForCausalLM, AutoTokenizer, LlamaConfig, LlamaForCausalLM, PreTrainedModel
+from transformers import (
+    AutoModelForCausalLM,
+    AutoTokenizer,
+    Lfm2Config,
+    Lfm2ForCausalLM,
+    LlamaConfig,
+    LlamaForCausalLM,
+    PreTrainedModel,
+)
 
+from seedbed.generators.settings import Generator
+from seedbed.generators.writing import vllm_likelihood
+from seedbed.generators.writing.backends import open_backend
+from seedbed.generators.writing.backends.openai import ChatBackend
 from seedbed.generators.writing.judge import SCALE, expected, numbers, score_tokens, scored, whole_answers
-from seedbed.generators.writing.likelihood import answer_log_likelihoods, spines
+from seedbed.generators.writing.likelihood import answer_log_likelihoods, log_likelihoods, spines
 from seedbed.io import UserError
 
 PROMPTS = [
@@ -42,11 +58,64 @@ def test_beginnings_that_are_read_once_change_no_likelihood(tiny_generator: Path
     long = [[2, *range(10, 300), *end] for end in ([5], [6, 7] * 70, [6, 7] * 70 + [9])]
     for prompts in (PROMPTS, long):
         wanted = [[plainly(model, prompt, answer) for answer in ANSWERS] for prompt in prompts]
-        for shared in (True, False):
-            found = answer_log_likelihoods(model, prompts, ANSWERS, shared=shared)
+        for alike in (True, False):
+            found = log_likelihoods(model, prompts, ANSWERS, 2, alike=alike)
             np.testing.assert_allclose(found, wanted, rtol=1e-5)
-    backwards = answer_log_likelihoods(model, PROMPTS[::-1], ANSWERS[::-1])[::-1, ::-1]
-    np.testing.assert_allclose(backwards, answer_log_likelihoods(model, PROMPTS, ANSWERS), rtol=1e-5)
+    backwards = log_likelihoods(model, PROMPTS[::-1], ANSWERS[::-1], 1, alike=True)[::-1, ::-1]
+    np.testing.assert_allclose(backwards, log_likelihoods(model, PROMPTS, ANSWERS, 1, alike=True), rtol=1e-5)
+
+
+def test_a_model_that_keeps_more_than_keys_and_values_reads_whole_sequences() -> None:
+    """A convolution's state could not be cut back."""
+    torch.manual_seed(0)
+    shape = {"hidden_size": 32, "intermediate_size": 64, "num_attention_heads": 2, "num_key_value_heads": 2}
+    config = Lfm2Config(vocab_size=420, **shape, num_hidden_layers=2, layer_types=["conv", "full_attention"])
+    model = Lfm2ForCausalLM(config).eval()
+    wanted = [[plainly(model, prompt, answer) for answer in ANSWERS] for prompt in PROMPTS]
+    for alike in (True, False):
+        found = log_likelihoods(model, PROMPTS, ANSWERS, 2, alike=alike)
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+
+
+def test_vllm_is_asked_for_the_tokens_of_answers_alone(tiny_generator: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand-ins of its classes, around a model; the real one is met in tests/vllm."""
+    model = AutoModelForCausalLM.from_pretrained(tiny_generator).eval()
+    calls = []
+
+    class LLM:
+        def __init__(self, max_model_len: int, **_: Any) -> None:
+            self.room = max_model_len
+
+        def generate(self, prompts: list[dict], params: list[dict], use_tqdm: bool) -> Iterator[Any]:
+            calls.append(len(prompts))
+            for prompt, one in zip(prompts, params, strict=True):
+                ids, wanted = prompt["prompt_token_ids"], one["logprob_token_ids"]
+                assert len(ids) + one["max_tokens"] <= self.room and len(wanted) <= 128
+                with torch.no_grad():
+                    chances = model(torch.tensor([ids])).logits[0, -1].log_softmax(-1)
+                told = {token: SimpleNamespace(logprob=chances[token].item()) for token in (*wanted, 9)}
+                yield SimpleNamespace(outputs=[SimpleNamespace(logprobs=[told])])
+
+    module = SimpleNamespace(LLM=LLM, SamplingParams=dict, TokensPrompt=dict)
+    monkeypatch.setitem(sys.modules, "vllm", module)
+    monkeypatch.setattr(vllm_likelihood, "CHUNK", 7)
+    source = {"source": {"file": str(tiny_generator)}, "prompts": "plain", "dtype": "float32", "backend": "vllm"}
+    limits = {"max_prompt_tokens": 17, "max_new_tokens": 3}
+    backend = open_backend(Generator.model_validate(source | {"sampling": limits}), tiny_generator)
+    rows: list[int] = []
+    found = answer_log_likelihoods(backend, PROMPTS, ANSWERS, lambda some, _: rows.extend(some))
+    np.testing.assert_allclose(found, log_likelihoods(model, PROMPTS, ANSWERS, 2), rtol=1e-5)
+    assert rows == [0, 1, 2, 3] and calls == [6, 6], "after nothing, 5, and 5 and 60; two prompts at a time"
+    many = [[token] for token in range(10, 310)]
+    found = answer_log_likelihoods(backend, PROMPTS[:1], many)
+    np.testing.assert_allclose(found, log_likelihoods(model, PROMPTS[:1], many, 1), rtol=1e-5)
+    with pytest.raises(UserError, match="max_new_tokens: 3 is less than the 4 tokens of an answer"):
+        answer_log_likelihoods(backend, PROMPTS, [[1, 2, 3, 4]])
+
+
+def test_who_only_writes_has_no_likelihoods() -> None:
+    with pytest.raises(UserError, match="ChatBackend has no likelihoods; take a generator on transformers or vllm"):
+        answer_log_likelihoods(object.__new__(ChatBackend), PROMPTS, ANSWERS)
 
 
 def test_what_must_be_read_of_answers() -> None:
@@ -101,9 +170,10 @@ def test_a_tokenizer_that_cannot_tell_ten_from_one_is_refused(tiny_generator: Pa
 
 
 def test_a_score_is_the_expectation_of_whole_answers(tiny_generator: Path) -> None:
-    model = AutoModelForCausalLM.from_pretrained(tiny_generator).eval()
-    digits = score_tokens(AutoTokenizer.from_pretrained(tiny_generator), " ")
-    found = scored(model, PROMPTS, digits)
+    source = {"source": {"file": str(tiny_generator)}, "prompts": "plain", "dtype": "float32"}
+    backend = open_backend(Generator.model_validate(source), tiny_generator)
+    model, digits = backend.model, score_tokens(backend.tokenizer, " ")
+    found = scored(backend, PROMPTS, digits)
     for prompt, score in zip(PROMPTS, found, strict=True):
         chances = [np.exp(plainly(model, prompt, answer)) for answer in digits]
         if digits[9][: len(digits[0])] == digits[0]:

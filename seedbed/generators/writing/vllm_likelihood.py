@@ -1,0 +1,81 @@
+"""How likely a language model finds answers to prompts, by vLLM, which may spread the model over several GPUs.
+
+vLLM gives the log-probabilities of named tokens as the next one (`logprob_token_ids`), whatever it then writes. They
+are asked after each prompt, and after each beginning of an answer that follows it: of "1" to "10", of which each digit
+is a token, after nothing and after "1". What these share with one another, and prompts that begin alike, is read once,
+by vLLM's cache of prefixes. Its `prompt_logprobs` are not used: they read each answer with its whole prompt again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from seedbed.io import UserError
+
+NEXT = 128
+"""Tokens whose log-probabilities vLLM gives at a time (vllm.sampling_params.MAX_LOGPROB_TOKEN_IDS)."""
+
+CHUNK = 4096
+"""Requests in one call: fewer would idle the GPU, a kill would lose more."""
+
+
+def by_vllm(
+    backend: Any,
+    prompts: Sequence[Sequence[int]],
+    answers: Sequence[Sequence[int]],
+    report: Callable[[Sequence[int], np.ndarray], object] = lambda rows, found: None,
+) -> np.ndarray:
+    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats.
+
+    Those of the model as it is, before temperature and penalties: vLLM's "raw_logprobs", which are its default.
+
+    Args:
+        backend: a `VllmBackend`.
+
+    Raises:
+        UserError: an answer is longer than what the engine has room for after a prompt.
+    """
+    if (longest := max(map(len, answers))) > (room := backend.sampling.max_new_tokens):
+        raise UserError(f"sampling.max_new_tokens: {room} is less than the {longest} tokens of an answer; raise it")
+    following: dict[tuple[int, ...], set[int]] = {}
+    for answer in answers:
+        for place, token in enumerate(answer):
+            following.setdefault(tuple(answer[:place]), set()).add(token)
+    found = np.zeros((len(prompts), len(answers)))
+    at_once = max(1, CHUNK // len(following))
+    for start in range(0, len(prompts), at_once):
+        rows = range(start, min(start + at_once, len(prompts)))
+        of_tokens = _of_next_tokens(backend, [prompts[row] for row in rows], following)
+        for place, row in enumerate(rows):
+            for column, answer in enumerate(answers):
+                parts = (of_tokens[place][tuple(answer[:end])][token] for end, token in enumerate(answer))
+                found[row, column] = sum(parts)
+        report(rows, found[rows.start : rows.stop])
+    return found
+
+
+def _of_next_tokens(
+    backend: Any, prompts: Sequence[Sequence[int]], following: dict[tuple[int, ...], set[int]]
+) -> list[dict[tuple[int, ...], dict[int, float]]]:
+    """Of each prompt: beginning -> token that follows it -> its log-probability."""
+    from vllm import SamplingParams, TokensPrompt
+
+    asked = [
+        (row, begun, sorted(tokens)[first : first + NEXT])
+        for row in range(len(prompts))
+        for begun, tokens in following.items()
+        for first in range(0, len(tokens), NEXT)
+    ]
+    outputs = backend.engine().generate(
+        [TokensPrompt(prompt_token_ids=[*prompts[row], *begun]) for row, begun, _ in asked],
+        [SamplingParams(max_tokens=1, temperature=0.0, logprob_token_ids=tokens) for _, _, tokens in asked],
+        use_tqdm=False,
+    )
+    found: list[dict[tuple[int, ...], dict[int, float]]] = [{begun: {} for begun in following} for _ in prompts]
+    for (row, begun, tokens), output in zip(asked, outputs, strict=True):
+        (chances,) = output.outputs[0].logprobs
+        found[row][begun] |= {token: chances[token].logprob for token in tokens}
+    return found
