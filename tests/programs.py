@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import importlib
 import shlex
+import signal
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, get_args, get_origin
@@ -16,6 +19,35 @@ from seedbed.encoders.translations.settings import Chosen
 def call(program: ModuleType, words: list) -> None:
     """Run a program with these flags."""
     program.main(cli.read(program.Job, [*map(str, words)]))
+
+
+_SIGNALLED = """
+import os, pkgutil, runpy, sys
+
+program, after, number = (sys.argv.pop(1) for _ in range(3))
+place, _, name = after.rpartition(".")
+owner = pkgutil.resolve_name(place)
+function = getattr(owner, name)
+
+def signalled(*args, **kwargs):
+    found = function(*args, **kwargs)
+    os.kill(os.getpid(), int(number))
+    return found
+
+setattr(owner, name, signalled)
+runpy.run_module(f"scripts.{program}", run_name="__main__", alter_sys=True)
+"""
+
+
+def signalled(number: signal.Signals, program: str, words: list, *, after: str, folder: Path | None = None) -> int:
+    """The exit code of a program, in a process of its own, that gets a signal when a function has ended once.
+
+    Args:
+        after: the function, as `package.module:Class.method`.
+        folder: of the project whose program it is; None: this one.
+    """
+    command = [sys.executable, "-c", _SIGNALLED, program, after, str(number.value), *map(str, words)]
+    return subprocess.run(command, cwd=folder, stderr=subprocess.DEVNULL).returncode
 
 
 def told(rule: str, words: str) -> dict[str, Any]:

@@ -1,10 +1,7 @@
 """Alignment on tiny models: an encoder a language, then adapters beside one of them; what is shared, and what re-runs."""
 
-import os
 import re
 import signal
-import subprocess
-import time
 
 import numpy as np
 import pandas as pd
@@ -15,6 +12,7 @@ from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.models.parallel_adapters import ADAPTERS
 from seedbed.io import read_json, sha256
 from tests import tiny
+from tests.programs import signalled
 from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
 
@@ -114,9 +112,9 @@ def test_the_loss_falls_and_sentences_come_nearer_to_their_translations(study):
 def test_a_killed_alignment_goes_on_to_the_same_bytes(study, tmp_path):
     corpus = study.root / "results/aligned/corpora/hau/parallel.tsv"
     words = [
-        "-m", "scripts.train_encoder", "--weights", f"{FOLDER}/multi-m/hau/1", "--objective", '{"alignment": {}}',
+        "--weights", f"{FOLDER}/multi-m/hau/1", "--objective", '{"alignment": {}}',
         "--texts", str(corpus), "--refer", f"pivot={FOLDER}/multi-m/pivot/parallel/hau/1", "--seed", "1",
-        "--training", '{"part": "adapter", "adapter": "parallel", "pooling": "own", "batch_size": 4, "epochs": 8, '
+        "--training", '{"part": "adapter", "adapter": "parallel", "pooling": "own", "batch_size": 4, "epochs": 2, '
         '"learning_rate": 0.01, "precision": "float32"}',
         "--checkpoint-minutes", "0",
     ]  # fmt: skip
@@ -124,24 +122,13 @@ def test_a_killed_alignment_goes_on_to_the_same_bytes(study, tmp_path):
     def command(name: str) -> list[str]:
         return [*words, "--state", str(tmp_path / f"{name}.state"), "--output", str(tmp_path / name)]
 
-    python = study.command()[0]
-    whole = study.run([python, *command("whole")])
+    whole = study.program("train_encoder", *command("whole"))
     assert whole.returncode == 0, whole.stderr
-    process = subprocess.Popen(
-        [python, *command("killed")],
-        cwd=study.root,
-        env=study.environment,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
-    deadline = time.monotonic() + 120
-    while not [*tmp_path.glob("killed.state/**/checkpoint-*/trainer_state.json")]:
-        assert process.poll() is None and time.monotonic() < deadline, "it ended before a checkpoint"
-        time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+    saved = "seedbed.encoders.training.train:_Trainer._save_checkpoint"
+    ended = signalled(signal.SIGKILL, "train_encoder", command("killed"), after=saved, folder=study.root)
+    assert ended == -signal.SIGKILL
     assert not (tmp_path / "killed").exists()
-    again = study.run([python, *command("killed")])
+    again = study.program("train_encoder", *command("killed"))
     assert again.returncode == 0, again.stderr
     assert sha256(tmp_path / "killed") == sha256(tmp_path / "whole")
 

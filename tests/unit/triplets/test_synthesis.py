@@ -3,12 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
-import subprocess
-import sys
-import time
 
 import pandas as pd
 import pytest
@@ -24,7 +20,7 @@ from seedbed.io import UserError, read_table, write_table
 from seedbed.precision import precision
 from seedbed.triplets.synthesis import shard, synthesise
 from tests import tiny
-from tests.programs import call
+from tests.programs import call, signalled
 
 ADAPTERS = {"positive": None, "negative": None}
 
@@ -275,12 +271,9 @@ def arguments(study, output, **changes):
 
 def test_a_job_killed_by_the_system_goes_on(study, tmp_path):
     output, unbroken = tmp_path / "killed.tsv", tmp_path / "unbroken.tsv"
-    command = [sys.executable, "-m", "scripts.synthesise", *arguments(study, output)]
-    job = subprocess.Popen(command, env={**os.environ, "OMP_NUM_THREADS": "1"}, stderr=subprocess.DEVNULL)
-    while job.poll() is None and not any(path.stat().st_size for path in tmp_path.glob("killed/*")):
-        time.sleep(0.02)
-    job.send_signal(signal.SIGKILL)
-    assert job.wait() == -signal.SIGKILL and not output.exists()
+    committed = "seedbed.generators.writing.journal:Journal.commit"
+    assert signalled(signal.SIGKILL, "synthesise", arguments(study, output), after=committed) == -signal.SIGKILL
+    assert not output.exists()
     call(script, arguments(study, output))
     call(script, arguments(study, unbroken))
     assert output.read_bytes() == unbroken.read_bytes()

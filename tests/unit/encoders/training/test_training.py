@@ -6,8 +6,6 @@ import json
 import os
 import pickle
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError, read_json, sha256, write_table
-from tests.programs import call
+from tests.programs import call, signalled
 
 SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32")
 """Eight rows: three batches (3, 3, 2) an epoch, six steps."""
@@ -177,22 +175,6 @@ def kill(*args: Any, **kwargs: Any) -> None:
     raise KeyboardInterrupt
 
 
-INTERRUPTED = """
-import os, runpy, signal
-from seedbed.encoders.training import train
-
-save = train._Trainer._save_checkpoint
-
-def save_and_interrupt(*args, **kwargs):
-    save(*args, **kwargs)
-    os.kill(os.getpid(), signal.SIGINT)
-
-train._Trainer._save_checkpoint = save_and_interrupt
-runpy.run_module("scripts.train_encoder", run_name="__main__", alter_sys=True)
-"""
-"""The program of a training, which gets the signal of Ctrl-C when its first checkpoint is there."""
-
-
 def test_ctrl_c_leaves_no_half_file_and_the_same_command_goes_on(
     weights: Path, triplets: pd.DataFrame, tmp_path: Path
 ) -> None:
@@ -206,12 +188,8 @@ def test_ctrl_c_leaves_no_half_file_and_the_same_command_goes_on(
             "--checkpoint-minutes", "0",
         ]  # fmt: skip
 
-    job = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED, *words("stopped")],
-        env={**os.environ, "OMP_NUM_THREADS": str(torch.get_num_threads())},
-        stderr=subprocess.DEVNULL,
-    )
-    assert job.returncode in (1, -signal.SIGINT)
+    saved = "seedbed.encoders.training.train:_Trainer._save_checkpoint"
+    assert signalled(signal.SIGINT, "train_encoder", words("stopped"), after=saved) in (1, -signal.SIGINT)
     assert not (tmp_path / "out").exists() or not [*(tmp_path / "out").iterdir()]
     (left,) = (tmp_path / "state" / "stopped").iterdir()
     assert read_json(left / "job.json")["output"] == str(tmp_path / "out" / "stopped" / "seedbed.json")
