@@ -163,17 +163,6 @@ def test_pictures_show_the_numbers_of_the_pages() -> None:
         assert any(path.name in page.read_text(encoding="utf-8") for page in PAGES)
 
 
-def test_the_pages_are_short_enough_to_be_read() -> None:
-    """Words are what has a letter or a digit; comments, and pages and parts of pages that are generated, do not count."""
-    generated = {"claims.md", "config.md", "demo-languages.md"}
-    pages = [page for page in [*PAGES, Path("config/README.md")] if page.name not in generated]
-    words = {}
-    for page in pages:
-        text = re.sub(r"<!-- .*: python docs/.*? -->.*?<!-- end -->", "", page.read_text(encoding="utf-8"), flags=re.S)
-        words[page] = len(re.findall(r"\S*\w\S*", re.sub(r"<!-- .* -->", "", text)))
-    assert sum(words.values()) <= 32_000 and words[Path("README.md")] <= 900, words
-
-
 def test_a_page_has_the_lines_in_which_the_demo_ends() -> None:
     """Word for word as `make demo`, answer.md and the report have them; the numbers are those of the reference."""
     generate = program("generate")

@@ -4,7 +4,7 @@ A.1).
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Literal
 
@@ -163,39 +163,3 @@ def apply_edits(text: str, edits: int, rng: np.random.Generator) -> str:
         else:
             found.insert(int(rng.integers(len(found) + 1)), alphabet[rng.integers(len(alphabet))])
     return "".join(found)
-
-
-def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
-    """Levenshtein distance: the minimum number of insertions, deletions and substitutions from one sequence to the
-    other.
-
-    Strings are compared by code points, lists by elements. Time grows with length times distance instead of the square
-    of the length: for each number of edits, the farthest reachable position of each diagonal is computed (Ukkonen
-    1985).
-    """
-    numbers: dict[str, int] = {}
-    a, b = (np.array([numbers.setdefault(x, len(numbers)) for x in text], dtype=np.int64) for text in (one, other))
-
-    @cache
-    def unequal(diagonal: int) -> NDArray[np.int64]:
-        """The places i with a[i] != b[i + diagonal], ascending, and the end."""
-        first, last = max(0, -diagonal), min(len(a), len(b) - diagonal)
-        return np.append(first + np.flatnonzero(a[first:last] != b[first + diagonal : last + diagonal]), last)
-
-    def slid(diagonal: int, place: int) -> int:
-        """The first unequal place of a diagonal from here on."""
-        places = unequal(diagonal)
-        return int(places[np.searchsorted(places, min(place, places[-1]))])
-
-    reach, edits, goal = {0: slid(0, 0)}, 0, len(b) - len(a)
-    while reach.get(goal) != len(a):
-        edits += 1
-        before = reach.get
-        reach = {
-            diagonal: slid(
-                diagonal,
-                max(before(diagonal, -1) + 1, before(diagonal - 1, -1), before(diagonal + 1, -1) + 1, -diagonal),
-            )
-            for diagonal in range(max(-edits, -len(a)), min(edits, len(b)) + 1)
-        }
-    return edits

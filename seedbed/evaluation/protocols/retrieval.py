@@ -59,7 +59,7 @@ def score(trial: Trial) -> Scores:
         UserError: judgements that contradict each other or cannot be read.
     """
     held = collection(trial.test)
-    queries, documents = trial.embed(held.queries.rename("query"), held.documents.rename("document"))
+    queries, documents = trial.embed(pd.Series(held.queries, name="query"), pd.Series(held.documents, name="document"))
     by_query = measures(held, queries, documents)
     metrics = {name: float(by_query[name].mean()) for name in TREC_EVAL}
     return Scores(metrics["ndcg_at_10"], metrics, by_query[["id", "ndcg_at_10", "recall_at_10"]])

@@ -16,10 +16,11 @@ import hashlib
 
 import numpy as np
 import pandas as pd
+from rapidfuzz.distance import Levenshtein
 
 from seedbed.corpora.select.subset import subset
 from seedbed.corpora.shape.clean import characters
-from seedbed.evaluation.metrics.stability import apply_edits, edit_distance, lipschitz, metrics, ratios, summarise
+from seedbed.evaluation.metrics.stability import apply_edits, lipschitz, metrics, ratios, summarise
 from seedbed.evaluation.protocols import Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
@@ -59,7 +60,7 @@ def score(trial: Trial) -> Scores:
     items, every, texts = test[["id"]].copy(), {}, test["text"].map(characters)
     for place, (edits, columns) in enumerate(RATIOS.items()):
         mine = slice(place * PERTURBED, (place + 1) * PERTURBED)
-        apart = [[*map(edit_distance, texts, copies[name].map(characters))] for name in copies.columns[mine]]
+        apart = [[*map(Levenshtein.distance, texts, copies[name].map(characters))] for name in copies.columns[mine]]
         given = original, np.stack(moved[mine], axis=1), np.transpose(apart)
         items[columns], items[f"greatest_{edits}"] = ratios(*given), lipschitz(*given)
         for key, own in ((f"{edits}", columns), (f"greatest_{edits}", [f"greatest_{edits}"])):
