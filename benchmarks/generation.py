@@ -79,8 +79,7 @@ def one_by_one(
         prompt = torch.tensor([request.prompt], device=backend.model.device)
         options = {"do_sample": False, "max_new_tokens": backend.sampling.max_new_tokens, "eos_token_id": stops}
         new = backend.model.generate(prompt, pad_token_id=stops[0], **options)[0, prompt.shape[1] :]
-        text = backend.tokenizer.decode(new, skip_special_tokens=True)
-        completions.append(Completion(request.id, text, finished=int(new[-1]) in stops))
+        completions.append(Completion(request.id, backend.text(new), finished=int(new[-1]) in stops))
     seconds = clock() - start
     backend.model.requires_grad_(False)
     print(f"one by one: {seconds:.1f} s, {len(requests) / seconds:.2f} rows/s", flush=True)

@@ -17,7 +17,7 @@ from seedbed.study.model import Study
 WEIGHTS = {"source": {"file": "x"}}
 SERVER = {"endpoint": "https://host/v1", "served_model": "m"}
 IDLE = {
-    "Endpoint": {"batch_size", "key", "retries", "timeout"},
+    "EndpointSettings": {"batch_size", "key", "retries", "timeout"},
     "Generator": {"batch_size", "gpu_memory", "key", "retries", "tensor_parallel", "timeout"},
     "Study": {"changed_code", "checkpoint_minutes", "downloads", "forecast", "gpus", "report_to"},
     "Task": {"batch_size"},

@@ -23,7 +23,8 @@ class Table(nn.Module):
     def __init__(self, table: Tensor, config: PretrainedConfig) -> None:
         super().__init__()
         self.config = config
-        self.table = nn.Embedding.from_pretrained(table)
+        self.table = nn.Embedding(*table.shape, device="meta")
+        self.table.weight = nn.Parameter(table, requires_grad=False)
 
     def get_input_embeddings(self) -> nn.Embedding:
         """The embeddings, by the name that transformers has for them."""

@@ -83,7 +83,7 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("seedbed/encoders/prompts.py", "DOCUMENT", "QUERY", id="prompts"),
         pytest.param("seedbed/manifests.py", '"files": {str', '"file": {str', id="manifest"),
         pytest.param("scripts/train_encoder.py", '"seed": job.seed', '"seed": job.seed + 1', id="what is passed"),
-        pytest.param("scripts/cli.py", 'prefix: str = ""', 'prefix: str = "q: "', id="a default"),
+        pytest.param("scripts/cli.py", 'prefix: str | None = None', 'prefix: str | None = "q: "', id="a default"),
         pytest.param("scripts/train_encoder.py", 'rows: int = 0', 'rows: float = 0', id="a type"),
     ],
 )  # fmt: skip
