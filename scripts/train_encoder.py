@@ -8,7 +8,7 @@ from pydantic import model_validator
 
 from scripts import cli
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import EndpointSettings, Mining, Prompts
+from seedbed.encoders.settings import EndpointSettings, Mining, Prompts, text_of
 from seedbed.manifests import Tell
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     if job.pivot:
         table = with_pivot(table, read_table(job.pivot, ["id"]))
     if job.mining or "neighbour_1" in table.columns:
-        prefix = job.prompts.text if job.prompts else job.prefix or ""
+        prefix = text_of(job.prompts or job.prefix)
         require_mined(job.texts, job.miner or job.weights, prefix=prefix, mining=job.mining)
     return subset(table, rows)
 

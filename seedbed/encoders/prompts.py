@@ -127,7 +127,7 @@ def put(encoder: SentenceTransformer, prefix: Prefix, language: str = "") -> Sen
         language: whose prompt is taken where none is named; empty, or one that has none: nothing stands there then.
     """
     if isinstance(prefix, Prompts):
-        if len({prompt for _, prompt in prefix}) > 1:
+        if prefix.differ:
             encoder.prompts = {name: prompt for name, prompt in prefix if name != TEXT or prompt}
             encoder.default_prompt_name = TEXT if prefix.text else None
             return encoder

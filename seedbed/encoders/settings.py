@@ -113,6 +113,16 @@ class Prompts(Settings):
                 )
         return self
 
+    @property
+    def differ(self) -> bool:
+        """Whether a text is read otherwise as a query, as a document or as neither."""
+        return len({self.query, self.document, self.text}) > 1
+
+
+def text_of(before: str | Prompts | None) -> str:
+    """What stands before a text that is neither query nor document, as far as it is said."""
+    return before.text if isinstance(before, Prompts) else before or ""
+
 
 class Backbone(Settings):
     """A pretrained encoder that recipes start from, or several: one of `source`, `endpoint`, `fusion`, `pair`."""

@@ -110,10 +110,11 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
     return Scores(float(np.mean([one.main for one in every])), metrics, items, notes)
 
 
-def remembering(encode: Encode) -> Encode:
-    """An `encode` that embeds no text twice, unless it is read otherwise."""
-    remember = partial(encode_ahead, texts=())
-    return encode.each(remember) if isinstance(encode, ReadAs) else remember(encode)
+def remembering(encode: Encode, texts: Sequence[str] = ()) -> Encode:
+    """An `encode` that embeds no text twice, unless it is read otherwise; `texts` at once, if all are read alike."""
+    if isinstance(encode, ReadAs):  # what a text is read as, its protocol says when it asks
+        return encode.each(partial(encode_ahead, texts=()))
+    return encode_ahead(encode, texts)
 
 
 def _of_side(sides: tuple[Encode, Encode], second: Sequence[str], column: str) -> Encode:

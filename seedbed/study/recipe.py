@@ -9,7 +9,7 @@ from seedbed.corpora.settings import Source
 from seedbed.encoders import objectives
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.recipes import Recipe, presets
-from seedbed.encoders.settings import Backbone, EndpointSettings, Pivot, Prompts, Training
+from seedbed.encoders.settings import Backbone, EndpointSettings, Pivot, Prompts, Training, text_of
 from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
@@ -395,11 +395,6 @@ class StudyRecipe(Part):
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
         return self.prefix(backbone)
-
-
-def text_of(before: str | Prompts | None) -> str:
-    """What stands before a text that is neither query nor document, as far as the study says it."""
-    return before.text if isinstance(before, Prompts) else before or ""
 
 
 def untrained(study: Study) -> str:

@@ -28,10 +28,10 @@ from seedbed.study import digests
 from seedbed.study.model import Study
 from seedbed.tables.report import answer
 from seedbed.vectors import store
+from tests.pages import BLOCKS, PAGES
 from tests.unit.tables.test_best import told
 from tests.unit.test_house import ALL_RULES
 
-PAGES = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").rglob("*.md"))]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)\s]+))?\)")
 
 
@@ -59,12 +59,10 @@ def test_a_page_says_for_whom_it_is_and_has_lines_that_an_editor_shows(page: Pat
 
 
 def commands() -> list[str]:
-    """The commands in the pages' blocks, each in one line without its comment."""
-    found = []
-    for page in [*PAGES, Path("config/README.md")]:
-        text = re.sub(r"\\\n\s+", "", page.read_text(encoding="utf-8"))
-        found += re.findall(r"^ {4,}((?:make|snakemake|seedbed|python -m) .*?)(?: +#.*)?$", text, re.M)
-    return sorted({one for line in found for one in line.split(" && ") if not one.startswith(". ")})
+    """The commands in the pages' blocks that are this project's programs, or Snakemake's or make's."""
+    ours = re.compile(r"(?:make|snakemake|seedbed|python -m) ")
+    lines = [line for block in BLOCKS for line in block.commands() if ours.match(line)]
+    return sorted({one for line in lines for one in line.split(" && ") if not one.startswith(". ")})
 
 
 @pytest.mark.parametrize("command", [one for one in commands() if one.startswith("snakemake ")])

@@ -124,7 +124,7 @@ def text(
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",
         texts=needs.texts,
-        read=READ if len({prompt for _, prompt in own(directory)}) > 1 else "",
+        read=READ if own(directory).differ else "",
     )
 
 

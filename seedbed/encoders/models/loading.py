@@ -127,8 +127,8 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     """
     modules = model_files.modules_of(directory)
     if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
-        encoder = remote(Endpoint.load(str(modules[0][1])).settings, prefix=own(Path(directory)))
-        encoder.prompts = read_json(Path(directory) / SAID)["prompts"]  # those of languages too
+        encoder, said = remote(Endpoint.load(str(modules[0][1])).settings), read_json(Path(directory) / SAID)
+        encoder.prompts, encoder.default_prompt_name = said["prompts"], said["default_prompt_name"]
         return encoder
     model_files.check(directory)
     for kind, folder in modules:

@@ -16,8 +16,6 @@ from seedbed.evaluation.scoring import remembering
 from seedbed.evaluation.systems import Opening, System
 from seedbed.io import UserError
 from seedbed.names import languages_of
-from seedbed.vectors.read_as import ReadAs
-from seedbed.vectors.store import encode_ahead
 
 LIBRARIES = ("torch", "transformers", "sentence-transformers", "scipy", "mteb")
 
@@ -36,9 +34,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         _require_one_language(opening)
     if found.english:
         _require_given_texts(opening)
-    # What a text is read as, its protocol says when it asks.
-    several = isinstance(found.encode, ReadAs)
-    encode = remembering(found.encode) if several else encode_ahead(found.encode, opening.texts)
+    encode = remembering(found.encode, opening.texts)
     check = partial(check_by_mteb, found.encoder, encode)
     about = {"encoder": found.about | _facts(manifest)} | _adapters(opening)
     more = {"layers": found.layers, "paths": found.paths}

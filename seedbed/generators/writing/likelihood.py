@@ -212,16 +212,14 @@ def _of_wholes(model: PreTrainedModel | PeftModel, prompts: Sequence[Tokens], an
     return found
 
 
-def left_padded(prompts: Sequence[Sequence[int]], device: torch.device) -> tuple[Tensor, Tensor]:
+def left_padded(prompts: Sequence[Tokens], device: torch.device) -> tuple[Tensor, Tensor]:
     """Token ids (prompts, longest), filled up on the left, and their attention mask."""
     ids = [torch.tensor(prompt) for prompt in prompts]
     masks = [torch.ones_like(row) for row in ids]
     return tuple(pad_sequence(rows, batch_first=True, padding_side="left").to(device) for rows in (ids, masks))
 
 
-def _of_batch(
-    model: PreTrainedModel | PeftModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
-) -> np.ndarray:
+def _of_batch(model: PreTrainedModel | PeftModel, prompts: Sequence[Tokens], answers: Sequence[Tokens]) -> np.ndarray:
     """One batch. A cache that knows no config keeps all of a sliding window: it can be cut back."""
     tokens, mask = left_padded(prompts, model.device)
     cache = DynamicCache()
@@ -239,9 +237,7 @@ def _of_batch(
     return found.numpy()
 
 
-def _of_targets(
-    model: PreTrainedModel, prompts: Sequence[Sequence[int]], answers: Sequence[Sequence[int]]
-) -> np.ndarray:
+def _of_targets(model: PreTrainedModel, prompts: Sequence[Tokens], answers: Sequence[Tokens]) -> np.ndarray:
     """One batch of an encoder-decoder: prompts to the encoder, each answer to the decoder, as training reads labels."""
     states, mask = read_by_encoder(model, prompts)
     found = torch.empty(len(prompts), len(answers), dtype=torch.float64)

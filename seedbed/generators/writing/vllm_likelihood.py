@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from seedbed.generators.writing.backends.vllm import CHUNK
 from seedbed.io import UserError
 
 NEXT = 128
 """Tokens whose log-probabilities vLLM gives at a time (vllm.sampling_params.MAX_LOGPROB_TOKEN_IDS)."""
-
-CHUNK = 4096
-"""Requests in one call: fewer would idle the GPU, a kill would lose more."""
 
 
 def by_vllm(

@@ -8,7 +8,7 @@ from typing import Any, Self
 from seedbed import licences, origins
 from seedbed.encoders import objectives
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, Reference
+from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, Reference, text_of
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
 from seedbed.study import paths
@@ -16,7 +16,7 @@ from seedbed.study.graph import records
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.translation import translations_of
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, text_of, untrained
+from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, untrained
 from seedbed.study.sizes import Load, Sizes
 
 TWO_PATHS, INTEGERS = "seedbed/encoders/models/two_paths.py", "seedbed/encoders/models/onnx_int8.py"
