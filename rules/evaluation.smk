@@ -35,16 +35,17 @@ rule score:
     benchmark:
         "<benchmarks>/score/{backbone}/{recipe}/{lang}/{test_lang}.{tasks}.jsonl"
     conda:
-        "../envs/main.yaml"
+        environment("score")
     threads: NEEDS.threads("score")
     resources:
         **NEEDS.of("score"),
     params:
         **job("score"),
+        python=python("score"),
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.tasks} in {wildcards.test_lang}"
     shell:
-        ON_GPU
+        WRITER
 
 
 rule choose:

@@ -12,7 +12,7 @@ from tqdm.auto import tqdm
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.settings import Answering, Generator
+from seedbed.generators.settings import WITH_LIKELIHOODS, Answering, Generator
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits, open_backend
 from seedbed.generators.writing.journal import Journal, MemoryJournal, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
@@ -51,7 +51,7 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
             after which no label follows; or the model cannot be loaded.
     """
     likely = how.answer == "likelihood"
-    if likely and generator.backend != "transformers":
+    if likely and generator.backend not in WITH_LIKELIHOODS:
         raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
     backend = open_backend(greedy(generator, how), base)
     if likely and (begun := begun_thoughts(backend.tokenizer, backend.style, backend.template)):

@@ -82,7 +82,8 @@ class Reasoning(Settings):
     """Problems and questions with options, without examples (LiRA, paper 002, section 5)."""
 
     answer: Literal["likelihood", "generation"] = "likelihood"
-    """likelihood: the option with the likeliest letter (transformers). generation: the letter that the answer names."""
+    """likelihood: the option with the likeliest letter (transformers, vllm). generation: the letter that the answer
+    names."""
     bos: bool = False
     """Begin plain prompts with BOS, which a Gemma needs."""
     label_prefix: str = ""

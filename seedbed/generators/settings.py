@@ -286,8 +286,8 @@ class Answering(Settings):
     """The prompt by which a language model labels a text, and the form of its answer (MINERS, sections 2.2, A.5)."""
 
     answer: Literal["likelihood", "generation"] = "likelihood"
-    """likelihood: the label with the greatest mean log-probability (transformers). generation: what the model
-    generates, with the labels named in the prompt."""
+    """likelihood: the label with the greatest mean log-probability (transformers, vllm). generation: what the
+    model generates, with the labels named in the prompt."""
     instruct: bool = False
     """Request only the label, as MINERS except for BLOOMZ and Aya-23."""
     bos: bool = False

@@ -11,7 +11,7 @@ from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Reference, Training
 from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared, which
-from seedbed.generators.settings import WRITING, Generator, ScaleChoice
+from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING, Generator, ScaleChoice
 from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
@@ -232,18 +232,13 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     if spec := classifier.prompted:
         form = "in_context" if classifier.in_context else "reasoning"
         backend = study.generators[classifier.generator].backend
-        if backend == "vllm":
-            raise ValueError(
-                f"{where}.generator: {classifier.generator} runs on vllm, whose environment scores nothing; take a "
-                f"generator with `like: {classifier.generator}` and `backend: transformers`"
-            )
         likely = classifier.in_context or any(
             study.tasks[task].protocol == "multiple_choice" for task in classifier.tasks or []
         )
-        if likely and spec.answer == "likelihood" and backend != "transformers":
+        if likely and spec.answer == "likelihood" and backend not in WITH_LIKELIHOODS:
             raise ValueError(
                 f"{where}.{form}.answer: backend {backend} of {classifier.generator} has no likelihoods of labels; "
-                "take generation, or backend transformers"
+                f"take generation, or backend {' or '.join(WITH_LIKELIHOODS)}"
             )
 
 

@@ -199,7 +199,6 @@ FAULTS = [
     ({"classifiers/likely/in_context/variants/zero-shot": {}}, "variants: zero-shot is there anyway"),
     ({"classifiers/likely/in_context/variants/far/retriever": {"backbone": "tiny", "recipe": "published"}}, "in_context.variants.far.retriever.backbone: ... 'tiny' ... 'tiny-bert'"),
     ({"classifiers/served/in_context/answer": "likelihood"}, "classifiers.served.in_context.answer: ... openai-chat ... no likelihoods"),
-    ({"generators/fast": {"like": "tiny", "backend": "vllm"}, "classifiers/written/generator": "fast"}, "classifiers.written.generator: fast runs on vllm ... `like: fast` ... `backend: transformers`"),
     ({"tasks/own-knn/train": None}, "tasks.own-knn: no training set; ... `train`"),
     ({"tasks/own-icl/set_of": ""}, "tasks.own-icl: no training set; ... `train`"),
 ]  # fmt: skip

@@ -37,7 +37,7 @@ def by_vllm(
         UserError: an answer is longer than what the engine has room for after a prompt.
     """
     if (longest := max(map(len, answers))) > (room := backend.sampling.max_new_tokens):
-        raise UserError(f"sampling.max_new_tokens: {room} is less than the {longest} tokens of an answer; raise it")
+        raise UserError(f"max_new_tokens: {room} is less than the {longest} tokens of an answer; raise it")
     following: dict[tuple[int, ...], set[int]] = {}
     for answer in answers:
         for place, token in enumerate(answer):

@@ -114,6 +114,12 @@ class Scores(Product, rule="score", place=paths.SCORES):
         return None if self.of_encoders else StudyClassifier.get(self.study, self.backbone)
 
     @property
+    def writer(self) -> str:
+        """The generator that is prompted for answers; empty: none."""
+        prompted = self.classifier and self.classifier.spec.prompted
+        return self.classifier.spec.generator if prompted else ""
+
+    @property
     def kind(self) -> str:
         """The kind of system."""
         if self.tuned:

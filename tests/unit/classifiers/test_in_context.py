@@ -200,7 +200,8 @@ def test_what_cannot_be_asked_is_told(tiny_generator: Path) -> None:
         assert "\n" not in str(error.value)
         return str(error.value)
 
-    assert "backend vllm has no likelihoods" in fault(LABELS, Answering(), backend="vllm")
+    served = {"backend": "openai", "endpoint": "http://localhost:1", "served_model": "base"}
+    assert "backend openai has no likelihoods" in fault(LABELS, Answering(), **served)
     assert "in case alone: A, a; set `case: exact`" in fault(["A", "a"], Answering(answer="generation"))
     assert "no token for the label ''" in fault(["", "a"], Answering())
     assert "no chat template" in fault(LABELS, Answering(), prompts="chat")

@@ -16,7 +16,7 @@ from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.plan import Cell
-from tests.asking import TOLD, study_of, within
+from tests.asking import TOLD, asking, study_of, within
 
 MUL = {"lang": "mul", "test_lang": "mul"}
 ASKED = {"backbone": "likely", "recipe": "all", "tasks": "all"} | MUL
@@ -62,6 +62,15 @@ def test_a_score_is_among_those_of_its_job(told: Study) -> None:
     assert within(lists, told) == ["scores/likely/all/mul/mul.all.json", "scores/likely/all/mul/mul.icl.json"]
     score = Cell(backbone="bert", recipe="xllora", lang="hau", seed=3, test_lang="hau", task="knn")
     assert within(Scores.of_cell(told, score).path, told) == "scores/bert/xllora/hau/hau.all.json"
+
+
+def test_a_model_on_vllm_is_prompted_where_vllm_is(told: Study, ask) -> None:
+    spec = yaml.safe_load(Path(TOLD).read_text())
+    generators = spec["generators"] | {"fast": {"like": "tiny", "backend": "vllm"}}
+    classifiers = spec["classifiers"] | {"likely": spec["classifiers"]["likely"] | {"generator": "fast"}}
+    study = study_of(TOLD, generators=generators, classifiers=classifiers)
+    places = [asking(one)(Scores, **ASKED).environment for one in (told, study)]
+    assert places == ["main", "vllm"] and asking(study)(Scores, **BERT).environment == "main"
 
 
 def test_a_language_on_request_has_a_share_of_its_own() -> None:

@@ -12,7 +12,7 @@ import yaml
 from snakemake.iocontainers import Wildcards
 
 from seedbed import gpu_memory
-from seedbed.gpu_memory import Shape, guessed, shape_of
+from seedbed.gpu_memory import Need, Shape, guessed, shape_of
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.resources import resource
@@ -121,6 +121,15 @@ def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
     assert {gpus[f"judge/{name}"] for name in study.judges} == {4}
     asked_in_prompts = [name for name, one in study.classifiers.items() if one.prompted]
     assert asked_in_prompts and {gpus[f"score/{name}"] for name in asked_in_prompts} == {4}
+
+
+def test_what_is_open_beside_vllm_has_what_its_share_leaves(tmp_path: Path) -> None:
+    """0.1 of a GPU by default; the weights of an encoder must fit that."""
+    study = yaml.safe_load(Path("config/miners.yaml").read_text())
+    generators = study["generators"] | {"bloomz-560m": study["generators"]["bloomz-560m"] | {"backend": "vllm"}}
+    sizes = needs(tmp_path, "config/miners.yaml", generators=generators).sizes
+    alone, beside = sizes.writing("bloomz-560m"), sizes.writing("bloomz-560m", [Need(2**31, 2**33)])
+    assert alone < beside == pytest.approx(10 * Need(2**31, 0).least, abs=1)
 
 
 def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
