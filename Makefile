@@ -137,8 +137,8 @@ test-browser: env
 		apt-get install -qq --no-install-recommends chromium > /dev/null; } || true
 	REDRAW=$(REDRAW) python -m pytest -m browser tests/browser
 
-# The real vLLM, on the CPU: the back end vllm, and its server for the back end openai, beside transformers.
-test-vllm: env-vllm-cpu
+# The real vLLM, on the CPU: the back end vllm, its rules in a study, and its server for the back end openai, beside transformers.
+test-vllm: env env-vllm-cpu
 	.venv-vllm-cpu/bin/python -m pytest -m vllm tests/vllm
 
 clean:
