@@ -8,8 +8,8 @@ ADDED = $(filter-out hau ind,$(LANGUAGES))
 comma = ,
 MORE = $(if $(ADDED),--config 'languages={$(foreach code,$(ADDED),$(code): {}$(comma))}')
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
-# Some environments keep no bytecode; hundreds of processes of a run of tests would each compile all modules.
-test test-quick: export PYTHONDONTWRITEBYTECODE =
+# Some environments keep no bytecode; the many processes of a run would each compile all modules.
+demo test test-quick: export PYTHONDONTWRITEBYTECODE =
 
 .PHONY: demo verify forecast status clean-state test test-quick rehearsal test-papers test-faults test-mutants test-slurm test-browser test-vllm env env-gpu env-vllm \
 	env-vllm-cpu check-gpu lint audit site clean

@@ -1,4 +1,4 @@
-"""Room 1: sentences."""
+"""Room 1: sentences. Their jobs are short and all others wait for them: they go before trainings that are ready."""
 
 
 rule fetch_corpus:
@@ -11,6 +11,7 @@ rule fetch_corpus:
         "<logs>/fetch_corpus/{lang}/{corpus}.log",
     benchmark:
         "<benchmarks>/fetch_corpus/{lang}/{corpus}.jsonl"
+    priority: 85
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("fetch_corpus")
@@ -33,6 +34,7 @@ rule sample_text:
         "<logs>/sample_text/{lang}.log",
     benchmark:
         "<benchmarks>/sample_text/{lang}.jsonl"
+    priority: 85
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("sample_text")
@@ -56,6 +58,7 @@ rule select_anchors:
         "<logs>/select_anchors/{lang}/{anchors}.log",
     benchmark:
         "<benchmarks>/select_anchors/{lang}/{anchors}.jsonl"
+    priority: 85
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("select_anchors")
@@ -79,6 +82,7 @@ rule select_pairs:
         "<logs>/select_pairs/{lang}.log",
     benchmark:
         "<benchmarks>/select_pairs/{lang}.jsonl"
+    priority: 85
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("select_pairs")

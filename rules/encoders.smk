@@ -38,6 +38,7 @@ rule choose_translations:
     wildcard_constraints:
         test_lang=constraints(STUDY)["lang"],
         corpus=one_of(TEXT_SETS),
+    priority: 30
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("choose_translations")
@@ -61,6 +62,7 @@ rule mine_neighbours:
         "<logs>/mine_neighbours/{backbone}/{mining}/{lang}.log",
     benchmark:
         "<benchmarks>/mine_neighbours/{backbone}/{mining}/{lang}.jsonl"
+    priority: 30
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("mine_neighbours")
@@ -158,6 +160,7 @@ rule embed_pivot:
         "<benchmarks>/embed_pivot/{backbone}/{recipe}/{corpus}/{lang}/{seed}.jsonl"
     wildcard_constraints:
         corpus=r"[A-Za-z0-9._+-]+",  # what is drawn from a corpus too, and what a generator wrote
+    priority: 30
     conda:
         "../envs/main.yaml"
     threads: NEEDS.threads("embed_pivot")

@@ -157,6 +157,7 @@ rule translate:
         "<benchmarks>/translate/{translator}/{lang}/{corpus}.jsonl"
     wildcard_constraints:
         corpus=one_of(TEXT_SETS),
+    priority: 40
     conda:
         environment("translate")
     threads: NEEDS.threads("translate")
@@ -183,6 +184,7 @@ rule judge:
         "<benchmarks>/judge/{judge}/{lang}/{corpus}.jsonl"
     wildcard_constraints:
         corpus=one_of(TEXT_SETS),
+    priority: 40
     conda:
         environment("judge")
     threads: NEEDS.threads("judge")
