@@ -40,7 +40,8 @@ def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
     """Context with a job's own folder of state, which is removed if the block ends without an error.
 
     Files in it are named by hashes of everything that they depend on, inputs included. The folder records its job: no
-    two jobs share one, and `make clean-state` knows which are no longer needed. Of several processes, the main one keeps it.
+    two jobs share one, and `make clean-state` knows which are no longer needed. Of several processes of a job, the main
+    one keeps it.
 
     Args:
         state: the folder of all jobs' state.

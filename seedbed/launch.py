@@ -41,7 +41,8 @@ def spread(program: str, job: str, environment: MutableMapping[str, str]) -> int
         told.write(job)
         told.seek(0)
         if here < nodes:
-            return subprocess.run([*srun(nodes, environment), sys.executable, "-m", program, "-"], stdin=told).returncode
+            command = [*srun(nodes, environment), sys.executable, "-m", program, "-"]
+            return subprocess.run(command, stdin=told).returncode
         on_node = processes_on_node(nodes, environment)
         return _elastic(program, told, nodes, on_node, environment) if nodes * on_node > 1 else None
 

@@ -72,7 +72,7 @@ def share(rows: int) -> slice:
 
 
 def gathered(own: Tensor, rows: int) -> Tensor:
-    """The vectors (rows, width) of all rows in every process, from those (share, width) of each; gradients flow through.
+    """The vectors (rows, width) of all rows, in every process, from those (share, width) of each.
 
     Every process has the gradient of the whole loss, of which only its own rows' part goes further. It is multiplied by
     the number of processes, since `average` divides what all of them add up.
