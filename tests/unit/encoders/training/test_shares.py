@@ -29,7 +29,14 @@ from tests import tiny
 
 ROWS = 24
 SETTINGS = Training(
-    pooling="mean", batch_size=11, steps=10, max_length=16, precision="float32", dropout=0.0, learning_rate=1e-4
+    pooling="mean",
+    batch_size=11,
+    steps=10,
+    max_length=16,
+    precision="float32",
+    dropout=0.0,
+    learning_rate=1e-4,
+    epsilon=1e-6,  # Adam divides by it where a gradient is near 0: the last bit of such a gradient would be a step
 )
 ALIKE = {
     "contrast": ({}, {}),
@@ -163,7 +170,7 @@ def test_steps_of_two_processes_are_those_of_one(name: str, folder: Path, found:
 
 
 def test_weights_are_the_same_in_both_to_the_bit(found: list[dict[str, Any]]) -> None:
-    assert found[0]["digests"] == found[1]["digests"] and len(found[0]["digests"]) == len(ALIKE) + 2
+    assert found[0]["digests"] == found[1]["digests"] and len(found[0]["digests"]) == len(ALIKE) + 3
 
 
 def test_the_main_one_saves_one_checkpoint_and_both_go_on_from_it(folder: Path, found: list[dict[str, Any]]) -> None:
