@@ -79,7 +79,7 @@ def _elastic(program: str, job: IO[str], nodes: int, on_node: int, environment: 
     from torch.distributed.elastic.multiprocessing.errors import ChildFailedError
     from torch.distributed.launcher.api import LaunchConfig, elastic_launch
 
-    logging.getLogger("torch.distributed.elastic").setLevel(logging.CRITICAL)  # the program has said what is wrong
+    logging.disable()  # the launcher's: the program has said what is wrong
     number = int(environment.get(JOB) or 0)
     place = f"{environment[FIRST_NODE]}:{20_000 + number % 10_000}" if nodes > 1 else "localhost:0"
     os.dup2(job.fileno(), sys.stdin.fileno())

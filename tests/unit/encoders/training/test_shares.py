@@ -39,14 +39,13 @@ SETTINGS = Training(
     epsilon=1e-6,  # Adam divides by it where a gradient is near 0: the last bit of such a gradient would be a step
 )
 ALIKE = {
-    "contrast": ({}, {}),
-    "ranking": ({"cutoff": 0.3}, {}),
+    "contrast": ({"cutoff": 0.3}, {}),
     "graded": ({}, {"mini_batch": 3}),
     "neighbours": ({"queue": "all", "queue_size": 30, "projection": [16, 8]}, {"mini_batch": 4}),
     "correlation": ({"queue_size": 20}, {"batch_size": 1, "steps": 12}),
 }
-"""Objective -> its settings, and those of training: hard negatives; what a loss draws; parts inside of shares; a loss
-with a queue, a momentum encoder and weights of its own; and batches of fewer rows than there are processes.
+"""Objective -> its settings, and those of training: hard negatives, and what a loss draws; parts inside of shares; a
+loss with a queue, a momentum encoder and weights of its own; and batches of fewer rows than there are processes.
 """
 
 
@@ -139,7 +138,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny.backbone(place / "weights")
     write_table(table("contrast").drop(columns="score"), place / "texts.tsv")
     job = {"weights": place / "weights", "texts": place / "texts.tsv", "output": place / "program", "seed": 1}
-    job |= {"objective": {"contrast": {}}, "training": SETTINGS, "prefix": "", "state": place / "jobs"}
+    job |= {"objective": {"contrast": ALIKE["contrast"][0]}, "training": SETTINGS, "prefix": "", "state": place / "jobs"}
     (place / "job.json").write_text(train_encoder.Job.model_validate(job).dump())
     ports, fork = [free_port(), free_port()], multiprocessing.get_context("fork")
     both = [fork.Process(target=one_of_two, args=(place, index, ports)) for index in (0, 1)]
