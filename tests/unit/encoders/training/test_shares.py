@@ -138,7 +138,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tiny.backbone(place / "weights")
     write_table(table("contrast").drop(columns="score"), place / "texts.tsv")
     job = {"weights": place / "weights", "texts": place / "texts.tsv", "output": place / "program", "seed": 1}
-    job |= {"objective": {"contrast": ALIKE["contrast"][0]}, "training": SETTINGS, "prefix": "", "state": place / "jobs"}
+    job |= {
+        "objective": {"contrast": ALIKE["contrast"][0]},
+        "training": SETTINGS,
+        "prefix": "",
+        "state": place / "jobs",
+    }
     (place / "job.json").write_text(train_encoder.Job.model_validate(job).dump())
     ports, fork = [free_port(), free_port()], multiprocessing.get_context("fork")
     both = [fork.Process(target=one_of_two, args=(place, index, ports)) for index in (0, 1)]
