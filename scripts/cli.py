@@ -13,11 +13,11 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, Literal, NoReturn, Self, TypeVar
 
 from pydantic import ConfigDict, Field, model_validator
 
-from seedbed import devices, flags
+from seedbed import devices, flags, launch, processes
 from seedbed.checkpoints import MINUTES, own_state
 from seedbed.corpora.settings import TEXT, Source
 from seedbed.encoders.settings import EndpointSettings, Prompts, Training
@@ -33,6 +33,8 @@ NEEDLESS = {
     "transformers.modeling_utils": "LOAD REPORT",
     # Training writes the tokenizer's special tokens into a configuration that names none ("differ"): as it should.
     "transformers.trainer_utils": "were aligned accordingly",
+    # Several processes of one training, see `seedbed.processes`: the trainer knows of one, as it should.
+    "transformers.training_args": "torch.distributed process group is initialized",
 }
 """Logger of a library -> words of what it says without need."""
 
@@ -48,6 +50,10 @@ class Job(Settings):
 
     # A plan asks for fields alone: to build what validates, and to read what stands below them, takes longer.
     model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
+
+    def spans(self) -> bool:
+        """Whether several processes share its work, where it has several GPUs."""
+        return False
 
 
 class Encoder(Job):
@@ -177,30 +183,53 @@ J = TypeVar("J", bound=Job)
 def read(job: type[J], words: list[str]) -> J:
     """A job from the words after a program's name: `-` and JSON on standard input, JSON, or flags.
 
+    Processes of one training have one standard input, which the main one reads.
+
     Raises:
         UserError: they are not this job.
     """
     if words == ["-"]:
-        return job.load(sys.stdin.read())
+        return job.load(processes.by_main(sys.stdin.read))
     return job.load(words[0]) if words and words[0].startswith("{") else flags.read(job, words)
 
 
 def run(job: type[J], main: Callable[[J], None]) -> None:
-    """Run a program; bad input, a full disk and whatever the system refuses end it with one line and exit code 1."""
+    """Run a program; bad input, a full disk and whatever the system refuses end it with one line and exit code 1.
+
+    A job that spans several GPUs is run in a process for each. Where a launcher started them, such as `accelerate
+    launch`, this is one of them.
+    """
     gc.set_threshold(100_000, 50)  # imports leave no garbage, and looking for it is a fifth of them
     _spare_the_log()
     try:
-        told = read(job, sys.argv[1:])
-        devices.claim(os.environ)  # before anything is imported that looks for GPUs
-        main(told)
+        if processes.launched(os.environ):
+            processes.join(os.environ)
+        told, code = read(job, sys.argv[1:]), None
+        if processes.count() > 1:
+            if not told.spans():
+                raise UserError(f"{processes.count()} processes: this job is done by one; start it without a launcher")
+        else:
+            devices.claim(os.environ)  # before anything is imported that looks for GPUs
+            if told.spans():
+                code = launch.spread(f"scripts.{Path(sys.argv[0]).stem}", told.dump(), os.environ)
+        if code is None:
+            main(told)
+            processes.leave()
+        elif code:
+            sys.exit(code)
     except UserError as error:
-        sys.exit(f"error: {error}")
+        _end(f"error: {error}")
     except OSError as error:
         full = error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EROFS)
         reason = error.strerror.lower() if error.strerror else " ".join(str(error).split()) or type(error).__name__
-        sys.exit(f"error: {error.filename or 'output'}: {reason}{'; nothing was written' if full else ''}")
+        _end(f"error: {error.filename or 'output'}: {reason}{'; nothing was written' if full else ''}")
     finally:
         gc.freeze()  # what was imported stays: to look through it at the end takes seconds
+
+
+def _end(reason: str) -> NoReturn:
+    """End with exit code 1 and a line; where processes end together, one of them says it."""
+    sys.exit(reason if processes.first_to_fail() else 1)
 
 
 def _spare_the_log() -> None:

@@ -58,6 +58,10 @@ class Job(cli.Encoder, cli.Resumable):
             raise ValueError(f"objective: {objectives.name_of(self.objective)} is learnt by {self.objective.rule}")
         return self
 
+    def spans(self) -> bool:
+        """Whether it is trained."""
+        return bool(self.objective)
+
 
 def main(job: Job) -> None:
     from seedbed.encoders.export import card

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from seedbed import processes
 from seedbed.io import fingerprint, write_json
 from seedbed.locks import exclusive
 from seedbed.settings import Settings
@@ -39,7 +40,8 @@ def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
     """Context with a job's own folder of state, which is removed if the block ends without an error.
 
     Files in it are named by hashes of everything that they depend on, inputs included. The folder records its job: no
-    two jobs share one, and `make clean-state` knows which are no longer needed.
+    two jobs share one, and `make clean-state` knows which are no longer needed. Of several processes of a job, the main
+    one keeps it.
 
     Args:
         state: the folder of all jobs' state.
@@ -50,6 +52,9 @@ def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
         UserError: the same job is running already, for example on a cluster after Snakemake was killed.
     """
     folder = place(state, job)
+    if not processes.is_main():
+        yield folder
+        return
     with exclusive(folder / "lock"):
         write_json({"output": str(output), "job": json.loads(job.dump())}, folder / RECORD)
         yield folder

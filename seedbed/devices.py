@@ -18,6 +18,8 @@ ASKED = "GPUS"
 """Environment variable with the number of GPUs that a job requests."""
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 """CUDA's environment variable with the GPUs that a process sees."""
+PLACE = "LOCAL_RANK"
+"""Environment variable with the place of a process among those of one training on its machine, from 0."""
 FOLDER = Path("/tmp", f"seedbed-gpus-{os.getuid()}")
 """Folder of lock files on the machine itself, shared by all runs of one user; nothing is written into the files."""
 HELD: list[FileLock] = []
@@ -52,6 +54,25 @@ def claim(environment: MutableMapping[str, str], folder: Path = FOLDER) -> None:
     """
     if environment.get(SHARED) and (count := environment.get(ASKED)) is not None:
         environment[VISIBLE] = ",".join(_hold(int(count), environment[SHARED].split(","), folder))
+
+
+def take(environment: MutableMapping[str, str]) -> None:
+    """Leave a process, one of several of a training, its own of the GPUs that it sees; without GPUs nothing happens.
+
+    Args:
+        environment: the process's environment; CUDA_VISIBLE_DEVICES is set.
+
+    Raises:
+        UserError: there are fewer GPUs than processes.
+    """
+    from torch import cuda
+
+    place, there = int(environment.get(PLACE) or 0), cuda.device_count()  # this does not initialise CUDA
+    if place >= there > 0:
+        raise UserError(f"{there} GPUs for {place + 1} processes or more; start as many processes as there are GPUs")
+    if there:
+        names = [name for name in environment.get(VISIBLE, "").split(",") if name]
+        environment[VISIBLE] = (names or [*map(str, range(there))])[place]
 
 
 def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:

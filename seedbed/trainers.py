@@ -13,7 +13,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 from transformers import ProgressCallback, Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
-from seedbed import tracking
+from seedbed import processes, tracking
 from seedbed.checkpoints import last_complete
 from seedbed.io import UserError
 
@@ -87,6 +87,8 @@ class Finite(TrainerCallback):
 def fit(trainer: Trainer, minutes: float) -> None:
     """Train, with the progress bar and tracker, from the latest checkpoint in the trainer's folder if there is one.
 
+    Of several processes, the main one shows progress and saves checkpoints; all go on from the same.
+
     Args:
         trainer: the trainer.
         minutes: minutes between two checkpoints; 0: after each step. No result depends on it.
@@ -95,11 +97,13 @@ def fit(trainer: Trainer, minutes: float) -> None:
         UserError: a loss is not finite.
     """
     trainer.remove_callback(ProgressCallback)  # it prints what is logged between two bars
-    trainer.add_callback(LossInBar)
-    tracking.attach(trainer)
-    trainer.add_callback(Checkpoints(minutes))
+    if processes.is_main():
+        trainer.add_callback(LossInBar)
+        tracking.attach(trainer)
+        trainer.add_callback(Checkpoints(minutes))
     trainer.add_callback(Finite)
-    trainer.train(resume_from_checkpoint=last_complete(Path(trainer.args.output_dir)))
+    checkpoint = processes.by_main(lambda: last_complete(Path(trainer.args.output_dir)))
+    trainer.train(resume_from_checkpoint=checkpoint)
 
 
 def resumable() -> dict[str, Any]:

@@ -9,6 +9,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch import nn
 
+from seedbed import processes
 from seedbed.backpropagation import TRAINED, stored_activations
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
@@ -110,12 +111,14 @@ def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: 
 
 
 def machine_bytes() -> int:
-    """Bytes of memory that this process can use: the machine's or the container's limit, plus swap."""
+    """Bytes of memory that this process can use: the machine's or the container's limit, plus swap; of several
+    processes of one training, each its part.
+    """
     try:
         given = int(CGROUP.read_text())
     except (OSError, ValueError):  # no container, or one without a limit ("max")
         given = sys.maxsize
-    return min(psutil.virtual_memory().total, given) + psutil.swap_memory().total
+    return (min(psutil.virtual_memory().total, given) + psutil.swap_memory().total) // processes.on_machine()
 
 
 def least_bytes(model: nn.Module, *, half: bool) -> tuple[float, float]:
@@ -139,9 +142,9 @@ def least_bytes(model: nn.Module, *, half: bool) -> tuple[float, float]:
 def _batch(
     encoder: SentenceTransformer, columns: Mapping[str, Sequence[str]], training: Training, prefix: str
 ) -> tuple[int, float]:
-    """Rows of a batch, and the mean number of tokens of all texts of a row."""
+    """Rows of a batch, or of a process's share of it, and the mean number of tokens of all texts of a row."""
     rows = min(training.batch_size, *map(len, columns.values()))
-    return rows, sum(_tokens(encoder, texts, training, prefix) for texts in columns.values())
+    return -(-rows // processes.count()), sum(_tokens(encoder, texts, training, prefix) for texts in columns.values())
 
 
 def _tokens(encoder: SentenceTransformer, texts: Sequence[str], training: Training, prefix: str) -> float:

@@ -112,6 +112,15 @@ class Objective(Settings):
         """
         return encoder
 
+    def whole(self, training: Training) -> str:
+        """Why its batches must be encoded whole, in words that follow "this training".
+
+        Empty if its loss reads no more of texts than `model(features)["sentence_embedding"]`, once for each column or
+        for all: a batch can then be encoded in parts, one after the other (`training.mini_batch`) or by several
+        processes, and the loss sees the vectors of all its texts.
+        """
+        return ""
+
     def rates(self, training: Training) -> dict[str, float]:
         """Learning rates that differ from `training.learning_rate`: regular expression of weights' names -> rate."""
         return {}

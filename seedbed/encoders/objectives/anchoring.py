@@ -100,6 +100,10 @@ class Anchoring(Objective):
         path = FeaturePath(source, width, self.hidden, self.pool_size)
         return of_modules(encoder, [encoder[0], path.to(encoder.device)])
 
+    def whole(self, training: Training) -> str:
+        """If the transformer is trained: the loss reads a text's features, of which the vector is the mean."""
+        return "" if training.part == "head" else "reads features of texts"
+
     def rates(self, training: Training) -> dict[str, float]:
         """Learning rates of the policy and of the adaptor, by regular expressions of their weights' names."""
         return {r"^actor\.": self.actor_rate, r"\.adaptor\.": self.adaptor_rate}

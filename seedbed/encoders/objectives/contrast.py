@@ -53,6 +53,10 @@ class Contrast(Objective):
         head, half = load_head(folders["weights"], encoder), training.precision == "bfloat16"
         return WithMaskedLM(loss, head, **masks, half=half)
 
+    def whole(self, training):
+        """With masked language modelling: it reads states of tokens."""
+        return "predicts masked words" if training.mlm_weight else ""
+
     def remarks(self, encoder, columns, folders):
         """The highest dropout probability of a layer, if trained on single texts; logs a warning if that is 0."""
         from seedbed.encoders.models.loading import dropouts

@@ -1,7 +1,7 @@
 """GradCache: a batch is encoded in chunks, so that memory depends on the chunk and the loss on the whole batch."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -38,9 +38,18 @@ def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
         vectors = [checkpoint(embed, part, use_reentrant=False) for part in parts]
         return features | {"sentence_embedding": torch.cat(vectors)}
 
-    if texts:
-        encoder.forward = forward
+    with encoding_by(encoder, forward) if texts else contextlib.nullcontext():
+        yield
+
+
+@contextlib.contextmanager
+def encoding_by(encoder: SentenceTransformer, forward: Callable[..., dict[str, Any]]) -> Iterator[None]:
+    """Context in which an encoder encodes by another function."""
+    before = encoder.__dict__.get("forward")
+    encoder.forward = forward
     try:
         yield
     finally:
         encoder.__dict__.pop("forward", None)
+        if before:
+            encoder.forward = before

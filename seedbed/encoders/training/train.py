@@ -17,6 +17,7 @@ from torch import nn
 from torch.utils.data import SequentialSampler
 from transformers import TrainerCallback
 
+from seedbed import processes
 from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, memory
@@ -29,6 +30,7 @@ from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
 from seedbed.encoders.training.chunks import in_chunks
 from seedbed.encoders.training.parameters import attach_joint_adapters
+from seedbed.encoders.training.shares import Shares, average
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import Tell, versions
 from seedbed.precision import precision
@@ -116,9 +118,10 @@ def train(
     starts = {"source": weights, **folders} if coupling else {}
     write_files = getattr(loss, "write_files", None)
     about = (about or {}) | {"seed": seed}
-    save(encoder, output, about, facts, weights, starts=starts, write_files=write_files, tell=tell)
-    if objective:
-        shutil.rmtree(checkpoints, ignore_errors=True)
+    if processes.is_main():
+        save(encoder, output, about, facts, weights, starts=starts, write_files=write_files, tell=tell)
+        if objective:
+            shutil.rmtree(checkpoints, ignore_errors=True)
     return result
 
 
@@ -155,27 +158,37 @@ def _train(
     rates = objective.rates(training)
     arguments = _arguments(once, len(table), objective.least, prompts, seed, checkpoints, rates)
     with parameters.trainable(encoder, training, seed), _truncated(encoder, training.max_length):
-        at_once = _texts_at_once(encoder, columns, training, max(prompts.values(), key=len))
+        at_once = _texts_at_once(encoder, columns, training, objective, max(prompts.values(), key=len))
         torch.manual_seed(mixed(seed))  # of what a loss draws
         loss = objective.loss(encoder, table, training, folders)
-        trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
-        with in_chunks(encoder, at_once), _checkpointed(encoder, training):
+        shares = Shares(seed)
+        trainer = _Trainer(columns, shares, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
+        with in_chunks(encoder, at_once), shares.encoded_by(encoder), _checkpointed(encoder, training):
             fit(trainer, minutes)
         findings = loss.findings() if hasattr(loss, "findings") else {}
     facts = result | summary(losses(trainer.state)) | learnt_weights(encoder) | findings
     if at_once and not training.mini_batch:
         facts["texts encoded at once"] = at_once
+    if processes.count() > 1:
+        facts["processes"] = processes.count()
     return encoder, loss, checkpoints, facts
 
 
-def _texts_at_once(encoder: SentenceTransformer, columns: dict[str, list[str]], training: Training, prefix: str) -> int:
-    """As `memory.texts_at_once`, where a loss reads vectors alone: else a batch is encoded whole, or refused."""
-    whole = "predicts masked words" if training.mlm_weight else ""
-    whole = "reads two texts" if isinstance(encoder[0], Coupled) else whole
+def _texts_at_once(
+    encoder: SentenceTransformer,
+    columns: dict[str, list[str]],
+    training: Training,
+    objective: Objective,
+    prefix: str,
+) -> int:
+    """As `memory.texts_at_once`, where batches can be encoded in parts: else one is encoded whole, or refused."""
+    whole = "reads two texts" if isinstance(encoder[0], Coupled) else objective.whole(training)
     if not whole:
         return memory.texts_at_once(encoder, columns, training, prefix)
     if training.mini_batch:
         raise UserError(f"training.mini_batch: this training {whole}, of whole batches; leave it out")
+    if processes.count() > 1:
+        raise UserError(f"{processes.count()} processes: this training {whole}, of whole batches; give it one GPU")
     memory.require_fit(encoder, columns, training, prefix)
     return 0
 
@@ -278,8 +291,8 @@ def _arguments(
 class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
     """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
 
-    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
-        self.shuffled = shuffled
+    def __init__(self, columns: dict[str, list[str]], shares: Shares, *, shuffled: bool, **options: Any) -> None:
+        self.shares, self.shuffled = shares, shuffled
         rows = len(next(iter(columns.values())))
         # `label` is no text: the loss is given it.
         super().__init__(train_dataset=Dataset.from_dict({**columns, "label": range(rows)}), **options)
@@ -292,8 +305,14 @@ class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
             return super().get_batch_sampler(dataset, **options)
         return DefaultBatchSampler(SequentialSampler(dataset), **options)
 
+    def training_step(self, *args: Any, **options: Any) -> torch.Tensor:
+        """A step, of which each process encodes its share."""
+        self.shares.begin(self.state.global_step)
+        return super().training_step(*args, **options)
+
     def _clip_grad_norm(self, model: nn.Module) -> torch.Tensor:
         """One norm over everything that is trained: sentence-transformers trains a loss's weights, unclipped."""
+        average(self.loss.parameters())
         return super()._clip_grad_norm(self.loss)
 
     def trained_weights(self) -> dict[str, torch.Tensor]:

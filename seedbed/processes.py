@@ -1,0 +1,112 @@
+"""One training in several processes: which of them this is, and what they tell each other.
+
+All of them read the same rows in the same order and hold the same weights; what each does alone is to encode its share
+of a batch, see `encoders.training.shares`. Hugging Face's trainer and accelerate are not told of the others: they would
+give each process other rows, and so other in-batch negatives.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping, MutableMapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from seedbed import devices
+
+if TYPE_CHECKING:
+    from torch.distributed import Store
+
+COUNT, INDEX, ON_MACHINE = "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE"
+"""Environment variables that a launcher sets, such as `accelerate launch`: the number of processes, this one's place
+among them, and how many are on this machine.
+"""
+TELLING = (COUNT, INDEX, ON_MACHINE, devices.PLACE, "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+"""Environment variables by which libraries find out that there are other processes."""
+
+
+@dataclass
+class _Here:
+    """This process among the others; as it stands, the only one."""
+
+    count: int = 1
+    index: int = 0
+    on_machine: int = 1
+    store: Store | None = None
+    asked: int = 0
+
+
+_here = _Here()
+
+
+def launched(environment: Mapping[str, str]) -> bool:
+    """Whether a launcher started this process as one of several."""
+    return int(environment.get(COUNT) or 1) > 1
+
+
+def join(environment: MutableMapping[str, str]) -> None:
+    """Meet the other processes; it must be called before CUDA is initialised.
+
+    Args:
+        environment: a launcher's; its variables are removed, and CUDA_VISIBLE_DEVICES is set.
+
+    Raises:
+        UserError: there are fewer GPUs than processes on this machine.
+    """
+    from torch import cuda, distributed
+
+    devices.take(environment)
+    on_machine = int(environment.get(ON_MACHINE) or 1)
+    store, index, count = next(distributed.rendezvous("env://"))
+    backend = "cpu:gloo,cuda:nccl" if cuda.is_available() else "gloo"
+    distributed.init_process_group(backend, store=store, rank=index, world_size=count)
+    _here.__init__(count, index, on_machine, distributed.PrefixStore("seedbed", store))
+    for name in TELLING:
+        environment.pop(name, None)
+    if not is_main():
+        logging.disable(logging.WARNING)  # all would say the same
+
+
+def leave() -> None:
+    """Part from the other processes, if there are any."""
+    if _here.store:
+        from torch import distributed
+
+        distributed.destroy_process_group()
+    _here.__init__()
+
+
+def count() -> int:
+    """The number of processes."""
+    return _here.count
+
+
+def index() -> int:
+    """This process's place among all, from 0."""
+    return _here.index
+
+
+def on_machine() -> int:
+    """The number of processes on this machine."""
+    return _here.on_machine
+
+
+def is_main() -> bool:
+    """Whether this process writes files and shows progress: one of all does."""
+    return not _here.index
+
+
+def by_main(make: Callable[[], Any]) -> Any:
+    """What the main process makes, as JSON keeps it, for all processes; each asks for the same, in the same order."""
+    if not _here.store:
+        return make()
+    name, _here.asked = f"asked {_here.asked}", _here.asked + 1
+    if is_main():
+        _here.store.set(name, json.dumps(make()))
+    return json.loads(_here.store.get(name))
+
+
+def first_to_fail() -> bool:
+    """Whether no other process has failed before: what all would say is said once."""
+    return not _here.store or _here.store.add("failed", 1) == 1
