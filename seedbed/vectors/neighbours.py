@@ -15,6 +15,10 @@ from seedbed.io import UserError
 from seedbed.vectors.checked import as_vectors
 from seedbed.vectors.types import Distance
 
+ROWS = 2**16
+"""Rows of a corpus that are searched together: large enough for faiss, small enough to copy."""
+
+_CELLS = 2**25  # products that are held at once of queries with many rows within the margin
 _PAIRS = 4096  # pairs of vectors that are scored at once in float64
 _SPARE = 8  # rows that faiss finds beyond the k nearest, so that those within the margin are nearly always among them
 _ON_GPU = 2048  # rows that faiss finds at most on a GPU
@@ -23,20 +27,19 @@ _EPSILON = np.finfo(np.float32).eps
 
 
 def nearest(
-    queries: ArrayLike, corpus: ArrayLike, k: int, *, metric: Distance, cells: int = 2**25
+    queries: ArrayLike, corpus: ArrayLike, k: int, *, metric: Distance, rows: int = ROWS
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The `k` rows of `corpus` nearest to each row of `queries`, nearest first.
 
     A pair's score is computed in float64 and rounded to float32; pairs are ordered by that score, then by the lower
-    index. So equal rows tie, and the result depends neither on `cells` nor on the BLAS library.
+    index. So equal rows tie, and the result depends neither on `rows` nor on the BLAS library.
 
     Args:
         queries: (n, d); taken as float32.
-        corpus: (m, d); taken as float32.
+        corpus: (m, d); taken as float32, of which a memory map is read in parts.
         k: the number of neighbours.
         metric: "cosine" and "dot" give similarities, "euclidean" distances. A zero vector's cosine is 0.
-        cells: query-corpus scores that are held at once for queries with many rows within the margin; it bounds the
-            memory, apart from two copies of the input.
+        rows: rows of the corpus that are searched together; about three copies of them are made.
 
     Returns:
         Scores (n, k), similarities in descending or distances in ascending order, and indices (n, k) into `corpus`.
@@ -50,13 +53,10 @@ def nearest(
     """
     queries, corpus = as_vectors(queries, "queries", np.float32), as_vectors(corpus, "corpus", np.float32)
     _check(queries, corpus, k, metric)
-    proxies = _cosine_proxies(queries, corpus) if metric == "cosine" else _proxies(queries, corpus, metric)
-    scores, indices = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
-    for block, rows, columns in _candidates(proxies, k, cells):
-        found = scores_of_pairs(queries[block], corpus, rows, columns, metric)
-        best = first_of_rows(rows, columns, found if metric == "euclidean" else -found, k)
-        scores[block], indices[block] = found[best], columns[best]
-    return scores, indices
+    found = Nearest(queries, k, metric=metric)
+    for start in range(0, len(corpus), rows):
+        found.add(corpus[start : start + rows])
+    return found.all()
 
 
 class Nearest:
@@ -78,12 +78,14 @@ class Nearest:
         self.scores = np.empty((len(self.queries), 0), np.float32)
         self.indices = np.empty((len(self.queries), 0), np.int64)
 
-    def add(self, block: ArrayLike, *, cells: int = 2**25) -> None:
+    def add(self, block: ArrayLike) -> None:
         """Search the next rows (m, d) of the corpus, m >= 0."""
         block = np.asarray(block, np.float32)
         if not len(block):
             return
-        scores, indices = nearest(self.queries, block, min(self.k, len(block)), metric=self.metric, cells=cells)
+        block, k = as_vectors(block, "corpus", np.float32), min(self.k, len(block))
+        _check(self.queries, block, k, self.metric)
+        scores, indices = _nearest(self.queries, block, k, self.metric)
         scores = np.concatenate([self.scores, scores], axis=1)
         indices = np.concatenate([self.indices, indices + self.seen], axis=1)
         # A stable order: what came earlier has the lower index, and stands first among equals.
@@ -100,6 +102,19 @@ class Nearest:
         if self.seen < self.k:
             raise UserError(f"nearest: k is {self.k}, but all blocks together have {self.seen} rows; add some")
         return self.scores, self.indices
+
+
+def _nearest(
+    queries: NDArray[np.float32], corpus: NDArray[np.float32], k: int, metric: Distance
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """`nearest` in one block."""
+    proxies = _cosine_proxies(queries, corpus) if metric == "cosine" else _proxies(queries, corpus, metric)
+    scores, indices = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
+    for block, rows, columns in _candidates(proxies, k):
+        found = scores_of_pairs(queries[block], corpus, rows, columns, metric)
+        best = first_of_rows(rows, columns, found if metric == "euclidean" else -found, k)
+        scores[block], indices[block] = found[best], columns[best]
+    return scores, indices
 
 
 def distance_bounds(
@@ -232,7 +247,7 @@ def _divided(x: NDArray[np.float32], lengths: NDArray[np.float64] | float) -> ND
     return np.divide(x, lengths, out=np.empty_like(x), casting="same_kind")
 
 
-def _candidates(proxies: _Proxies, k: int, cells: int) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+def _candidates(proxies: _Proxies, k: int) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
     """Places of some queries, and rows among these and columns, in row order, of pairs that may be of their k best.
 
     Every query comes once: most as faiss answers them, then those of which it may have left rows out.
@@ -244,7 +259,7 @@ def _candidates(proxies: _Proxies, k: int, cells: int) -> Iterator[tuple[NDArray
     if (block := np.flatnonzero(whole)).size:
         rows, places = np.nonzero(products[block] >= least[block])
         yield block, rows, found[block][rows, places]
-    left_out, step = np.flatnonzero(~whole), max(1, cells // len(right))
+    left_out, step = np.flatnonzero(~whole), max(1, _CELLS // len(right))
     for start in range(0, len(left_out), step):
         block = left_out[start : start + step]
         yield block, *_within(proxies, block, least[block], k)
