@@ -302,10 +302,10 @@ def _first(scores: NDArray[np.float64], error: float, k: int) -> NDArray[np.bool
 def _margin(dimension: int) -> float:
     """What the difference of two products of proxies is off by at most."""
     # A float32 product of two proxies is off by at most 1.5 (dimension + 12) unit roundoffs (half an epsilon), in
-    # whatever order it is summed, with fused steps or without (Higham 2002, section 3.1; 12 for the rounded factors): by
-    # faiss's BLAS, by numpy's, or on a GPU, which faiss keeps to float32 too. Rounding the exact score
-    # to float32 moves it by at most 4 more (unless a dot product is below 1e-38). Twice that, for the k-th best and its
-    # rival, is below this margin.
+    # whatever order it is summed, with fused steps or without (Higham 2002, section 3.1; 12 for the rounded factors):
+    # so by faiss's BLAS as by numpy's, and on a GPU, which faiss keeps to float32. Rounding the exact score to float32
+    # moves it by at most 4 more (unless a dot product is below 1e-38). Twice that, for the k-th best and its rival, is
+    # below this margin.
     return 2 * (dimension + 12) * _EPSILON
 
 
