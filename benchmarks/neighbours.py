@@ -62,7 +62,7 @@ def main(argv: list[str] | None = None) -> None:
         line = f"{name:6} {seconds[name]:8.2f} CPU s, peak + {peaks[name]:.0f} MiB"
         if "ours" in args.ways:
             same = (found[name] == found["ours"]).all(axis=1).mean()
-            among = np.mean([np.isin(*pair).mean() for pair in zip(found["ours"], found[name], strict=True)])
+            among = (found["ours"][:, :, None] == found[name][:, None]).any(axis=2).mean()
             line += f", {seconds[name] / seconds['ours']:.2f} of ours; the same rows: {same:.1%}; recall {among:.1%}"
         print(line)
 
