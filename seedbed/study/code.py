@@ -9,6 +9,7 @@ import importlib.metadata
 import re
 import sys
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 
 from seedbed.io import fingerprint, sha256
@@ -25,6 +26,8 @@ DISTRIBUTIONS = {
     "yaml": "pyyaml",
 }
 """Import name -> name in the package index, where that is another one."""
+BUILDS = {"faiss-cpu": "faiss-gpu"}
+"""Name in the package index -> that of the same library's build for GPUs: where it is installed, nothing re-runs."""
 BENEATH = {
     *("accelerate", "numpy", "safetensors", "scikit-learn", "scipy", "sentence-transformers", "tokenizers", "torch"),
     "transformers",
@@ -82,10 +85,10 @@ def _requirements(name: str) -> tuple[str, ...]:
 @cache
 def _version(name: str) -> str:
     """Its version; a library of other environments (vLLM) may be absent from the one that plans."""
-    try:
-        return importlib.metadata.version(name)
-    except importlib.metadata.PackageNotFoundError:
-        return "absent"
+    for build in (name, BUILDS.get(name, name)):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            return importlib.metadata.version(build)
+    return "absent"
 
 
 def _normal(name: str) -> str:

@@ -1,4 +1,7 @@
-"""Exact nearest-neighbour search, used by bitext mining, kNN classification, retrieval and neighbour mining."""
+"""Exact nearest-neighbour search, used by bitext mining, kNN classification, retrieval and neighbour mining.
+
+faiss's flat index finds candidates, in float32; these are scored and ordered in float64.
+"""
 
 from __future__ import annotations
 
@@ -12,25 +15,31 @@ from seedbed.io import UserError
 from seedbed.vectors.checked import as_vectors
 from seedbed.vectors.types import Distance
 
+ROWS = 2**16
+"""Rows of a corpus that are searched together: large enough for faiss, small enough to copy."""
+
+_CELLS = 2**25  # products that are held at once of queries with many rows within the margin
 _PAIRS = 4096  # pairs of vectors that are scored at once in float64
+_SPARE = 8  # rows that faiss finds beyond the k nearest, so that those within the margin are nearly always among them
+_ON_GPU = 2048  # rows that faiss finds at most on a GPU
 _MANY = 4  # candidates for each neighbour, beyond which equal ones are sorted out before they are scored
 _EPSILON = np.finfo(np.float32).eps
 
 
 def nearest(
-    queries: ArrayLike, corpus: ArrayLike, k: int, *, metric: Distance, cells: int = 2**25
+    queries: ArrayLike, corpus: ArrayLike, k: int, *, metric: Distance, rows: int = ROWS
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The `k` rows of `corpus` nearest to each row of `queries`, nearest first.
 
     A pair's score is computed in float64 and rounded to float32; pairs are ordered by that score, then by the lower
-    index. So equal rows tie, and the result depends neither on `cells` nor on the BLAS library.
+    index. So equal rows tie, and the result depends neither on `rows` nor on the BLAS library.
 
     Args:
         queries: (n, d); taken as float32.
-        corpus: (m, d); taken as float32.
+        corpus: (m, d); taken as float32, of which a memory map is read in parts.
         k: the number of neighbours.
         metric: "cosine" and "dot" give similarities, "euclidean" distances. A zero vector's cosine is 0.
-        cells: query-corpus scores that are held at once; it bounds the memory, apart from two copies of the input.
+        rows: rows of the corpus that are searched together; about three copies of them are made.
 
     Returns:
         Scores (n, k), similarities in descending or distances in ascending order, and indices (n, k) into `corpus`.
@@ -44,16 +53,10 @@ def nearest(
     """
     queries, corpus = as_vectors(queries, "queries", np.float32), as_vectors(corpus, "corpus", np.float32)
     _check(queries, corpus, k, metric)
-    proxies = _cosine_proxies(queries, corpus) if metric == "cosine" else _proxies(queries, corpus, metric)
-    scores, indices = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
-    step = max(1, cells // len(corpus))
-    for start in range(0, len(queries), step):
-        block = slice(start, start + step)
-        rows, columns = _candidates(proxies, block, k)
-        found = scores_of_pairs(queries[block], corpus, rows, columns, metric)
-        best = first_of_rows(rows, columns, found if metric == "euclidean" else -found, k)
-        scores[block], indices[block] = found[best], columns[best]
-    return scores, indices
+    found = Nearest(queries, k, metric=metric)
+    for start in range(0, len(corpus), rows):
+        found.add(corpus[start : start + rows])
+    return found.all()
 
 
 class Nearest:
@@ -75,12 +78,14 @@ class Nearest:
         self.scores = np.empty((len(self.queries), 0), np.float32)
         self.indices = np.empty((len(self.queries), 0), np.int64)
 
-    def add(self, block: ArrayLike, *, cells: int = 2**25) -> None:
+    def add(self, block: ArrayLike) -> None:
         """Search the next rows (m, d) of the corpus, m >= 0."""
         block = np.asarray(block, np.float32)
         if not len(block):
             return
-        scores, indices = nearest(self.queries, block, min(self.k, len(block)), metric=self.metric, cells=cells)
+        block, k = as_vectors(block, "corpus", np.float32), min(self.k, len(block))
+        _check(self.queries, block, k, self.metric)
+        scores, indices = _nearest(self.queries, block, k, self.metric)
         scores = np.concatenate([self.scores, scores], axis=1)
         indices = np.concatenate([self.indices, indices + self.seen], axis=1)
         # A stable order: what came earlier has the lower index, and stands first among equals.
@@ -97,6 +102,19 @@ class Nearest:
         if self.seen < self.k:
             raise UserError(f"nearest: k is {self.k}, but all blocks together have {self.seen} rows; add some")
         return self.scores, self.indices
+
+
+def _nearest(
+    queries: NDArray[np.float32], corpus: NDArray[np.float32], k: int, metric: Distance
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """`nearest` in one block."""
+    proxies = _cosine_proxies(queries, corpus) if metric == "cosine" else _proxies(queries, corpus, metric)
+    scores, indices = np.empty((len(queries), k), np.float32), np.empty((len(queries), k), np.int64)
+    for block, rows, columns in _candidates(proxies, k):
+        found = scores_of_pairs(queries[block], corpus, rows, columns, metric)
+        best = first_of_rows(rows, columns, found if metric == "euclidean" else -found, k)
+        scores[block], indices[block] = found[best], columns[best]
+    return scores, indices
 
 
 def distance_bounds(
@@ -139,10 +157,9 @@ def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
         raise UserError(f"nearest: k is {k}; it must lie between 1 and the {len(corpus)} rows of the corpus")
 
 
-# A matrix product in float32 is fast but not exact: the last bits of a score depend on where its row lies in the
-# block, so that equal rows need not tie and a different block size can give different neighbours. It only proposes:
-# every row that its error bound allows among the k nearest is kept, ties at the edge included, and scored again by a
-# sum over its own two vectors alone.
+# faiss's products in float32 are fast but not exact: the last bits of a score depend on where its row lies in a block,
+# so that equal rows need not tie. They only propose: every row that their error bound allows among the k nearest is
+# kept, ties at the edge included, and scored again by a sum over its own two vectors alone.
 
 
 class _Proxies(NamedTuple):
@@ -230,11 +247,39 @@ def _divided(x: NDArray[np.float32], lengths: NDArray[np.float64] | float) -> ND
     return np.divide(x, lengths, out=np.empty_like(x), casting="same_kind")
 
 
-def _candidates(proxies: _Proxies, block: slice, k: int) -> tuple[NDArray, NDArray]:
-    """Rows of a block and columns, in row order, of the pairs that may be among the k best of their row."""
+def _candidates(proxies: _Proxies, k: int) -> Iterator[tuple[NDArray, NDArray, NDArray]]:
+    """Places of some queries, and rows among these and columns, in row order, of pairs that may be of their k best.
+
+    Every query comes once: most as faiss answers them, then those of which it may have left rows out.
+    """
+    left, right = proxies.left, proxies.right
+    products, found = _search(left, right, min(k + _SPARE, len(right)))
+    least = products[:, [k - 1]] - np.float32(proxies.margin)
+    whole = (products[:, -1:] < least)[:, 0] | (found.shape[1] == len(right))
+    if (block := np.flatnonzero(whole)).size:
+        rows, places = np.nonzero(products[block] >= least[block])
+        yield block, rows, found[block][rows, places]
+    left_out, step = np.flatnonzero(~whole), max(1, _CELLS // len(right))
+    for start in range(0, len(left_out), step):
+        block = left_out[start : start + step]
+        yield block, *_within(proxies, block, least[block], k)
+
+
+def _search(left: NDArray[np.float32], right: NDArray[np.float32], k: int) -> tuple[NDArray, NDArray]:
+    """The `k` largest products (n, k) of each row of `left`, in descending order, and their rows of `right`."""
+    import faiss  # not when a study is planned
+
+    if faiss.get_num_gpus() and k <= _ON_GPU:
+        return faiss.knn_gpu(faiss.StandardGpuResources(), left, right, k, metric=faiss.METRIC_INNER_PRODUCT)
+    # For few queries faiss 1.15 would leave BLAS out, and take ten times as long for a hundred.
+    faiss.cvar.distance_compute_blas_threshold = 1
+    return faiss.knn(left, right, k, metric=faiss.METRIC_INNER_PRODUCT)
+
+
+def _within(proxies: _Proxies, block: NDArray[np.int64], least: NDArray, k: int) -> tuple[NDArray, NDArray]:
+    """Rows and columns, in row order, of all pairs of a block whose product is not below the `least` (b, 1)."""
     products = proxies.left[block] @ proxies.right.T
-    threshold = np.partition(products, -k, axis=1)[:, [-k]] - proxies.margin
-    rows, columns = np.nonzero(products >= threshold)
+    rows, columns = np.nonzero(products >= least)
     if proxies.offset is not None and len(rows) > _MANY * k * len(products):
         scores = proxies.offset[block][rows] + proxies.unit * products[rows, columns]
         starts = np.flatnonzero(np.diff(rows))
@@ -257,9 +302,10 @@ def _first(scores: NDArray[np.float64], error: float, k: int) -> NDArray[np.bool
 def _margin(dimension: int) -> float:
     """What the difference of two products of proxies is off by at most."""
     # A float32 product of two proxies is off by at most 1.5 (dimension + 12) unit roundoffs (half an epsilon), in
-    # whatever order it is summed (Higham 2002, section 3.1; 12 for the rounded factors), and rounding the exact score
-    # to float32 moves it by at most 4 more (unless a dot product is below 1e-38). Twice that, for the k-th best and its
-    # rival, is below this margin.
+    # whatever order it is summed, with fused steps or without (Higham 2002, section 3.1; 12 for the rounded factors):
+    # so by faiss's BLAS as by numpy's, and on a GPU, which faiss keeps to float32. Rounding the exact score to float32
+    # moves it by at most 4 more (unless a dot product is below 1e-38). Twice that, for the k-th best and its rival, is
+    # below this margin.
     return 2 * (dimension + 12) * _EPSILON
 
 

@@ -147,6 +147,16 @@ def tuning(folder: Path) -> Found:
         return train(folder / "backbone", rows[["text", "label"]], tuning, **options).report["losses"][:1]
 
 
+def searching(folder: Path) -> Found:
+    """Places and cosines of nearest rows, some of which are there twice, in a narrow cone."""
+    from seedbed.vectors.neighbours import nearest
+
+    rng = np.random.default_rng(0)
+    corpus = np.tile(1 + 1e-4 * rng.standard_normal((1500, 64)), (2, 1)).astype(np.float32)
+    scores, places = nearest(corpus[::7] + rng.normal(0, 1e-4, (429, 64)), corpus, 10, metric="cosine")
+    return [*places.ravel().tolist(), *scores.ravel().tolist()]
+
+
 TRAINING = ("sentence_transformers", "datasets")
 PARTS = {
     "adapter, float32": Part(adapter("float32"), "the losses of a plain loop of transformers and peft", 0.01, TRAINING),
@@ -164,6 +174,7 @@ PARTS = {
     "encoder, bfloat16": Part(encoder("bfloat16"), "the same, to its rounding", 0.2, TRAINING),
     "fine-tuning": Part(tuning, "that labels are learnt", 0.2, TRAINING),
     "scoring": Part(scoring, "embeddings of sentence-transformers", 0.001, TRAINING),
+    "searching": Part(searching, "brute force in float64", 0, ("faiss",)),
 }  # fmt: skip
 """By name. Fine-tuning has dropout, whose random numbers are others on a GPU: its loss of one epoch tells little more
 than that it runs."""

@@ -15,6 +15,7 @@ import yaml
 
 from seedbed.generators.writing.backends.vllm import RANKS
 from seedbed.generators.writing.vllm_likelihood import NEXT
+from seedbed.study.code import BUILDS
 from seedbed.study.code import imported as packages
 from seedbed.study.reach import reached
 from tests.unit.test_house import ALL_RULES, LOCK
@@ -52,6 +53,8 @@ def test_what_both_locks_of_training_pin_is_one_version() -> None:
     assert "transformers" in shared and {name: LOCK[name] for name in shared} == {
         name: PINS["gpu"][name] for name in shared
     }
+    for name, build in BUILDS.items():
+        assert LOCK[name] == PINS["gpu"][build] and name not in PINS["gpu"], "one of them breaks the other"
 
 
 def test_the_lock_is_installable_anywhere() -> None:
@@ -103,7 +106,8 @@ def imported(programs: tuple[str, ...]) -> Iterator[str]:
 
 @pytest.mark.parametrize(("lock", "programs"), [("vllm", WRITING), ("gpu", (*ALL_RULES, "status", "clean_state"))])
 def test_an_environment_has_what_its_programs_import(lock: str, programs: tuple[str, ...]) -> None:
-    left_out = {"vllm"} if lock == "gpu" else {"bitsandbytes", "onnx"}  # each is looked for, and told, where it is used
+    # Each of those left out is looked for, and told, where it is used; or a build of it is there.
+    left_out = {"vllm", *BUILDS} if lock == "gpu" else {"bitsandbytes", "onnx"}
     assert {*imported(programs)} - PINS[lock].keys() <= left_out
 
 
@@ -111,7 +115,8 @@ def test_condas_environments_have_what_is_needed_and_no_more() -> None:
     for name, (_, lists) in LOCKS["CONDA"].items():
         python, _, packages = yaml.safe_load(Path(f"envs/{name}.yaml").read_text())["dependencies"]
         assert python == "python=3.11"
-        assert [pin.partition("==")[0] for pin in packages["pip"]] == LOCKS["needed"](lists)
+        wanted = [name for name in LOCKS["needed"](lists) if name not in LOCKS["LEFT_OUT"]["gpu"]]
+        assert [pin.partition("==")[0] for pin in packages["pip"]] == wanted
 
 
 def test_the_image_of_training_and_that_of_vllm_are_built_by_one_recipe_from_the_locks() -> None:

@@ -15,10 +15,12 @@ from tests.gpu.parts import PARTS
 
 def test_parts_agree_with_themselves(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "executable", str(warm.python()))  # two processes, which import torch alike
-    assert check.main(["--device", "cpu", "--only", "scoring", "writing, transformers", "adapter, nf4"]) == 0
+    assert (
+        check.main(["--device", "cpu", "--only", "scoring", "searching", "writing, transformers", "adapter, nf4"]) == 0
+    )
     head, *lines = capfd.readouterr().out.splitlines()
     assert " ".join(head.split()) == "part off by at most what a CPU has shown"
-    of = [f"ok{'':6}{PARTS[name].shown}" for name in ("scoring", "writing, transformers")]
+    of = [f"ok{'':6}{PARTS[name].shown}" for name in ("scoring", "searching", "writing, transformers")]
     assert [line[46:] for line in lines] == [*of, "not in this environment or on this device"]
 
 
