@@ -26,7 +26,7 @@ LIKELIEST = TINY["sampling"] | {"temperature": 0, "top_k": 0, "top_p": 1.0}
 # `fast` has the adapters of `tiny`, since it differs in how they are run alone.
 RUNS = STUDY | {
     "generators": {
-        "tiny": TINY | {"sampling": LIKELIEST, "lora": TINY["lora"] | {"learning_rate": 0.001}},
+        "tiny": TINY | {"sampling": LIKELIEST, "lora": TINY["lora"] | {"learning_rate": 0.003}},
         "fast": {"like": "tiny", "backend": "vllm", "gpu_memory": 0.1},
     },
     "translators": {

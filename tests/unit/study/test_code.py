@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import importlib.metadata
 import shutil
 import sys
 from collections.abc import Callable
@@ -268,3 +269,13 @@ def test_another_python_counts(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(code, "sys", other)
     after = code.value("scripts/plot.py")
     assert after == before.replace(f"python 3.{sys.version_info.minor}", "python 3.99") != before
+
+
+def test_a_build_for_gpus_is_the_same_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    def version(name: str) -> str:
+        if name != "faiss-gpu":
+            raise importlib.metadata.PackageNotFoundError(name)
+        return "1.15.1"
+
+    monkeypatch.setattr(importlib.metadata, "version", version)
+    assert (code._version.__wrapped__("faiss-cpu"), code._version.__wrapped__("torch")) == ("1.15.1", "absent")
