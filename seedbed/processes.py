@@ -109,4 +109,11 @@ def by_main(make: Callable[[], Any]) -> Any:
 
 def first_to_fail() -> bool:
     """Whether no other process has failed before: what all would say is said once."""
-    return not _here.store or _here.store.add("failed", 1) == 1
+    if not _here.store:
+        return True
+    from torch.distributed import DistNetworkError
+
+    try:
+        return _here.store.add("failed", 1) == 1
+    except DistNetworkError:  # the main process, which keeps count, has ended and said why
+        return False

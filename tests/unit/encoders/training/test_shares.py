@@ -274,6 +274,7 @@ def test_what_is_started_starts_no_others(tmp_path: Path, monkeypatch: pytest.Mo
     environment = {"GPUS": "2", "OMP_NUM_THREADS": "8"}
     monkeypatch.setattr(api, "elastic_launch", Launcher)
     monkeypatch.setattr(launch.os, "dup2", lambda *numbers: None)
+    monkeypatch.setattr(launch.logging, "disable", lambda: None)
     monkeypatch.setattr(launch.sys, "stdin", (tmp_path / "in").open("w+"))
     assert launch.spread("scripts.train_encoder", "{}", environment) == 0
     assert seen == [{"OMP_NUM_THREADS": "4", "runs": "-m scripts.train_encoder -"}]
