@@ -27,7 +27,6 @@ from seedbed.encoders.losses.contrastive import SimCSELoss
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
-from seedbed.encoders.training.shares import Shares
 from seedbed.precision import Precision, precision
 
 COLUMNS = ("anchor", "positive", "negative")
@@ -71,8 +70,7 @@ def main(argv: list[str] | None = None) -> None:
 def ours(
     encoder: SentenceTransformer, temperature: float, texts: dict[str, list[str]], **options: Any
 ) -> SentenceTransformerTrainer:
-    loss = SimCSELoss(encoder, temperature)
-    return train._Trainer(texts, Shares(0), model=encoder, loss=loss, shuffled=True, **options)
+    return train._Trainer(texts, model=encoder, loss=SimCSELoss(encoder, temperature), shuffled=True, **options)
 
 
 def theirs(

@@ -204,19 +204,16 @@ def run(job: type[J], main: Callable[[J], None]) -> None:
     try:
         if processes.launched(os.environ):
             processes.join(os.environ)
-        told, code = read(job, sys.argv[1:]), None
-        if processes.count() > 1:
-            if not told.spans():
-                raise UserError(f"{processes.count()} processes: this job is done by one; start it without a launcher")
-        else:
+        told = read(job, sys.argv[1:])
+        if processes.count() == 1:
             devices.claim(os.environ)  # before anything is imported that looks for GPUs
-            if told.spans():
-                code = launch.spread(f"scripts.{Path(sys.argv[0]).stem}", told.dump(), os.environ)
-        if code is None:
-            main(told)
-            processes.leave()
-        elif code:
-            sys.exit(code)
+            program = f"scripts.{Path(sys.argv[0]).stem}"
+            if told.spans() and (code := launch.spread(program, told.dump(), os.environ)) is not None:
+                sys.exit(code)
+        elif not told.spans():
+            raise UserError(f"{processes.count()} processes: this job is done by one; start it without a launcher")
+        main(told)
+        processes.leave()
     except UserError as error:
         _end(f"error: {error}")
     except OSError as error:

@@ -37,14 +37,16 @@ def spread(program: str, job: str, environment: MutableMapping[str, str]) -> int
     if ASKED not in environment:
         return None
     nodes, here = nodes_of(environment)
+    on_node = processes_on_node(nodes, environment)
+    if nodes * on_node == 1:
+        return None
     with tempfile.TemporaryFile("w+") as told:
         told.write(job)
         told.seek(0)
         if here < nodes:
             command = [*srun(nodes, environment), sys.executable, "-m", program, "-"]
             return subprocess.run(command, stdin=told).returncode
-        on_node = processes_on_node(nodes, environment)
-        return _elastic(program, told, nodes, on_node, environment) if nodes * on_node > 1 else None
+        return _elastic(program, told, nodes, on_node, environment)
 
 
 def nodes_of(environment: Mapping[str, str]) -> tuple[int, int]:

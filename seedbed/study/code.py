@@ -85,7 +85,7 @@ def _requirements(name: str) -> tuple[str, ...]:
 @cache
 def _version(name: str) -> str:
     """Its version; a library of other environments (vLLM) may be absent from the one that plans."""
-    for build in (name, BUILDS.get(name, name)):
+    for build in filter(None, (name, BUILDS.get(name))):
         with suppress(importlib.metadata.PackageNotFoundError):
             return importlib.metadata.version(build)
     return "absent"

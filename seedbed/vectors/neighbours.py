@@ -55,7 +55,7 @@ def nearest(
     _check(queries, corpus, k, metric)
     found = Nearest(queries, k, metric=metric)
     for start in range(0, len(corpus), rows):
-        found.add(corpus[start : start + rows])
+        found._add(corpus[start : start + rows])
     return found.all()
 
 
@@ -83,9 +83,13 @@ class Nearest:
         block = np.asarray(block, np.float32)
         if not len(block):
             return
-        block, k = as_vectors(block, "corpus", np.float32), min(self.k, len(block))
-        _check(self.queries, block, k, self.metric)
-        scores, indices = _nearest(self.queries, block, k, self.metric)
+        block = as_vectors(block, "corpus", np.float32)
+        _check(self.queries, block, min(self.k, len(block)), self.metric)
+        self._add(block)
+
+    def _add(self, block: NDArray[np.float32]) -> None:
+        """`add` of rows that are checked, one at least."""
+        scores, indices = _nearest(self.queries, block, min(self.k, len(block)), self.metric)
         scores = np.concatenate([self.scores, scores], axis=1)
         indices = np.concatenate([self.indices, indices + self.seen], axis=1)
         # A stable order: what came earlier has the lower index, and stands first among equals.

@@ -161,9 +161,8 @@ def _train(
         at_once = _texts_at_once(encoder, columns, training, objective, max(prompts.values(), key=len))
         torch.manual_seed(mixed(seed))  # of what a loss draws
         loss = objective.loss(encoder, table, training, folders)
-        shares = Shares(seed)
-        trainer = _Trainer(columns, shares, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
-        with in_chunks(encoder, at_once), shares.encoded_by(encoder), _checkpointed(encoder, training):
+        trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
+        with in_chunks(encoder, at_once), trainer.shares.encoded_by(encoder), _checkpointed(encoder, training):
             fit(trainer, minutes)
         findings = loss.findings() if hasattr(loss, "findings") else {}
     facts = result | summary(losses(trainer.state)) | learnt_weights(encoder) | findings
@@ -291,11 +290,12 @@ def _arguments(
 class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
     """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
 
-    def __init__(self, columns: dict[str, list[str]], shares: Shares, *, shuffled: bool, **options: Any) -> None:
-        self.shares, self.shuffled = shares, shuffled
+    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
+        self.shuffled = shuffled
         rows = len(next(iter(columns.values())))
         # `label` is no text: the loss is given it.
         super().__init__(train_dataset=Dataset.from_dict({**columns, "label": range(rows)}), **options)
+        self.shares = Shares(self.args.seed)
         if hasattr(self.loss, "after_step"):
             self.add_callback(_AfterStep(self.loss.after_step))
 

@@ -311,14 +311,13 @@ class Scores(Product, rule="score", place=paths.SCORES):
     def settings(self) -> dict[str, Any]:
         """The tasks of each language, and where the scores of each system go."""
         study, codes = self.study, [one.test_lang for one in self.by_language]
-        asked = self.classifier and self.classifier.spec.prompted
         return {
             "language": codes,
             "language_name": ["-".join(study.names[code] for code in languages_of(one)) for one in codes],
             "tasks": [{task: task_for(study, task, one.test_lang) for task in one.scored} for one in self.by_language],
             "orders": self.orders,
             "adapters": self.adapters,
-            "generators": [self.classifier.answering()] if asked else [],
+            "generators": [self.classifier.answering()] if self.writer else [],
             "endpoints": self.endpoints,
             "scores": self.folders,
             "state": study.state,

@@ -15,18 +15,9 @@ from seedbed.encoders.training.chunks import in_chunks
 from seedbed.encoders.training.train import train
 from seedbed.io import UserError
 from tests import tiny
+from tests.steps import STEPS
 
 ROWS = 24
-SETTINGS = Training(
-    pooling="mean",
-    batch_size=12,
-    steps=10,
-    max_length=16,
-    precision="float32",
-    dropout=0.0,
-    learning_rate=1e-4,
-    epsilon=1e-6,  # Adam divides by it where a gradient is near 0: the last bit of such a gradient would be a step
-)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +37,7 @@ def made(weights: Path, table: pd.DataFrame, place: Path, name: str, **changes: 
     reads = {"graded": ["sentence1", "sentence2", "score"]}.get(name, ["anchor", "positive", "negative"])
     options = {"prefix": "", "seed": 1, "output": place, "state": place.with_name("state"), "minutes": 60}
     objective = objectives.load(name)
-    said = train(weights, table[["id", *reads]], SETTINGS.updated(changes), objective=objective, **options)
+    said = train(weights, table[["id", *reads]], STEPS.updated(changes), objective=objective, **options)
     return said, load_file(place / "model.safetensors")
 
 
@@ -136,7 +127,7 @@ def test_no_text_is_twice_in_a_batch(weights, table, tmp_path, monkeypatch) -> N
 def test_rows_that_are_laid_out_by_language_cannot_be_distinct(weights, table, tmp_path) -> None:
     rows = table[["id", "anchor", "positive", "negative"]]
     options = {"prefix": "", "seed": 1, "output": tmp_path / "out", "state": tmp_path / "state", "minutes": 60}
-    objective, settings = objectives.load("contrast"), SETTINGS.updated({"distinct": True})
+    objective, settings = objectives.load("contrast"), STEPS.updated({"distinct": True})
     with pytest.raises(UserError, match=r"^training.distinct:.*leave it out$"):
         train(weights, {"hau": rows, "swh": rows}, settings, objective=objective, **options)
 

@@ -21,23 +21,14 @@ from scripts import cli, train_encoder
 from seedbed import launch, processes
 from seedbed.encoders import objectives
 from seedbed.encoders.models import memory
-from seedbed.encoders.settings import Training
 from seedbed.encoders.training import shares
 from seedbed.encoders.training import train as training
 from seedbed.io import UserError, write_table
 from tests import tiny
+from tests.steps import STEPS
 
 ROWS = 24
-SETTINGS = Training(
-    pooling="mean",
-    batch_size=11,
-    steps=10,
-    max_length=16,
-    precision="float32",
-    dropout=0.0,
-    learning_rate=1e-4,
-    epsilon=1e-6,  # Adam divides by it where a gradient is near 0: the last bit of such a gradient would be a step
-)
+SETTINGS = STEPS.updated({"batch_size": 11})
 ALIKE = {
     "contrast": ({"cutoff": 0.3}, {}),
     "graded": ({}, {"mini_batch": 3}),
