@@ -1,5 +1,6 @@
 """The whole graph as jobs of a real Slurm, and what becomes of it when something dies. Opt-in: `make test-slurm`."""
 
+import json
 import os
 import shutil
 import signal
@@ -7,6 +8,7 @@ import subprocess
 from collections import defaultdict
 
 import pytest
+from safetensors.torch import load_file
 
 from tests.slurm.cluster import wait_until
 from tests.slurm.conftest import SLURM, content, payload
@@ -123,3 +125,23 @@ def test_snakemake_killed_and_started_again_takes_up_what_its_job_made(training,
     done = slurm.snakemake(*SLURM, "gres.yaml", f"{ENCODER}/seedbed.json")
     assert done.returncode == 0, done.stderr[-4000:]
     assert "Nothing to be done" in done.stdout + done.stderr and jobs(cluster)[-1:] == first
+
+
+def test_a_training_that_is_given_two_gpus_is_the_same_in_two_processes(slurm, cluster):
+    """Without dropout, in which processes differ; tests/unit/encoders/training/test_shares.py has the rest."""
+    training = {"dropout": 0.0, "batch_size": 8, "steps": 6}
+    made = {}
+    for name, how in {"alone": (), "shared": (*SLURM, "site.yaml", "--set-resources", "train_encoder:gpu=2")}.items():
+        study = {"results": f"results/{name}", "recipes": {"crosslingual": {"training": training}}}
+        config = slurm.edit(study | {"statistics/baseline": "crosslingual"}, target=f"{name}.yaml")
+        made[name] = slurm.root / f"results/{name}/encoders/tiny-bert/crosslingual/mul/1"
+        done = slurm.snakemake(f"{made[name].relative_to(slurm.root)}/seedbed.json", *how, config=config)
+        assert done.returncode == 0, done.stderr[-4000:]
+    assert cluster.record()[-1][1:3] == ("accelerated", "0,1")
+    one, two = (json.loads((place / "seedbed.json").read_text())["training"] for place in made.values())
+    assert two["processes"] == 2 and "processes" not in one
+    assert two["loss"] == pytest.approx(one["loss"], rel=1e-4)
+    alone, shared = (load_file(place / "model.safetensors") for place in made.values())
+    assert alone.keys() == shared.keys()
+    for name, weight in alone.items():
+        assert shared[name].numpy() == pytest.approx(weight.numpy(), abs=1e-5), name
