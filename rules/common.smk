@@ -108,7 +108,7 @@ def asked():
 
 def needed():
     """What the report says of jobs: GPUs of each."""
-    return {"gpus": NEEDS.gpus_by_folder()}
+    return {"gpus": NEEDS.gpus_by_folder() | runs.gpus_given(workflow)}
 
 
 def claim():

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from scripts import cli
 from seedbed.io import UserError
+from seedbed.locks import exclusive
 
 if TYPE_CHECKING:
     from seedbed.operations.job import Job as Planned
@@ -16,18 +17,17 @@ class Job(cli.Planning):
 
 
 def main(job: Job) -> None:
-    from seedbed.operations.jobs import planned, run_since
+    from seedbed.operations.jobs import planned, results_of
     from seedbed.operations.leftovers import listing, made_by, remove, stale
 
     jobs = planned(job.configfiles, job.config, {}, [])
-    state = next(state for one in jobs if (state := getattr(one.arguments, "state", None)))
+    state = results_of(job.configfiles, job.config) / "state"
     jobs += of_other_targets(job, jobs, made_by(state).values())
     leftovers = stale(state, jobs)
     print(listing(leftovers, state))
     if job.delete and leftovers:
-        if run_since(state.parent):
-            raise UserError("a run is going on: nothing was removed; wait for its end")
-        remove(leftovers)
+        with exclusive(state.parent / ".lock"):
+            remove(leftovers)
         print("removed")
     elif leftovers:
         print("Nothing was removed: that is DELETE=1 (--delete).")

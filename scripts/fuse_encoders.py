@@ -35,6 +35,8 @@ class Job(cli.Job):
     def _one_for_each(self) -> Self:
         if any(len(each) != len(self.members) for each in self.weights):
             raise ValueError(f"weights: expected lists of {len(self.members)}, one for each of the members")
+        if bool(self.dev) != bool(self.task):
+            raise ValueError("give `dev` and `task`, or neither")
         return self
 
 

@@ -3,7 +3,9 @@
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
+
+from pydantic import model_validator
 
 from scripts import cli
 from seedbed.evaluation.settings import Task
@@ -48,6 +50,18 @@ class Job(cli.Job):
     """folders: each system's {task}/{language}.json go here"""
     output: Path
     """the list of the files that were written"""
+
+    @model_validator(mode="after")
+    def _one_for_each(self) -> Self:
+        for name, each, of, those in (
+            ("tasks", self.tasks, "language", self.language),
+            ("records", self.records, "tests", self.tests),
+            ("seconds", self.seconds or self.systems, "systems", self.systems),
+            ("scores", self.scores, "systems", self.systems),
+        ):
+            if len(each) != len(those):
+                raise ValueError(f"{name}: {len(each)} for {len(those)} {of}; give one for each")
+        return self
 
 
 def main(job: Job) -> None:

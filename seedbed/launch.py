@@ -101,7 +101,10 @@ def _elastic(program: str, job: IO[str], nodes: int, on_node: int, environment: 
         )
         try:
             elastic_launch(config, sys.executable)("-m", program, "-")
-        except ChildFailedError:
+        except ChildFailedError as error:
+            _, first = error.get_first_failure()
+            if first.exitcode < 0:
+                print(f"error: {first.signal_name()} ended a process of the training", file=sys.stderr)
             return 1
         except SignalException as error:
             return 128 + error.sigval

@@ -119,7 +119,7 @@ def extend(args: argparse.Namespace) -> None:
     """Add a file to a study, checked likewise; UserError: the study is not found, or the file is wrong."""
     path = args.study or _only_study()
     _plain(args.file, path)
-    config = yamls.read(path)
+    config = _settings(path)
     before = load(config, where=str(path))
     code = args.language or next(iter(before.languages))
     if code not in before.languages or (not args.language and len(before.languages) > 1):
@@ -189,16 +189,16 @@ def look(args: argparse.Namespace) -> None:
     merged: dict[str, Any] = {}
     for file in args.study:
         yamls.check_configuration(file)
-        if not isinstance(content := yamls.read(file), dict):
-            raise UserError(f"{file}: no settings; expected keys such as languages")
-        merged = yamls.laid_over(merged, content)
+        merged = yamls.laid_over(merged, _settings(file))
     load(merged)
     print(_printable(f"{', '.join(map(str, args.study))}: nothing is wrong"))
 
 
-def _given(args: argparse.Namespace) -> dict[str, Path]:
-    """The tables that are named, by what they are."""
-    return {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
+def _settings(file: Path) -> dict[str, Any]:
+    """What a study's file says; UserError: it has no settings."""
+    if not isinstance(content := yamls.read(file), dict):
+        raise UserError(f"{file}: no settings; expected keys such as languages")
+    return content
 
 
 if __name__ == "__main__":

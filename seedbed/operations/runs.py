@@ -18,16 +18,15 @@ def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, st
     Args:
         results: the folder of results.
         gpus: GPUs of this machine that the run's jobs share; they are set in the environment. None: the profile gives
-            no
-            number.
+            no number.
         environment: the run's environment.
 
     Raises:
         UserError: another run has the lock, or the run sees fewer GPUs.
     """
     with exclusive(results / ".lock"):
-        if gpus:
-            environment |= devices.visible_gpus(gpus, environment)
+        if gpus is not None:
+            environment |= devices.visible_gpus(gpus, environment) if gpus else {devices.VISIBLE: ""}
         yield
 
 
@@ -51,6 +50,13 @@ def asked(
     files, changes = (given.configfiles, given.config) if study is None else ([], study)
     own = {rule: int(getattr(count, "value", count)) for rule, count in limits.overwrite_threads.items()}
     return {"configfiles": files, "config": dict(changes), "threads": at_most(limits.max_threads) | own}
+
+
+def gpus_given(workflow: Any) -> dict[str, int]:
+    """Rule -> GPUs of each of its jobs, for rules to which a profile or `--set-resources` gives several."""
+    given = {rule: own.get("gpu") for rule, own in workflow.resource_settings.overwrite_resources.items()}
+    counts = {rule: getattr(count, "value", count) for rule, count in given.items()}
+    return {rule: count for rule, count in counts.items() if isinstance(count, int) and count > 1}
 
 
 def say_failures(results: str) -> None:

@@ -83,18 +83,16 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
             raise UserError(f"{file}: leads out of its folder; copy what it leads to in its place")
     audit, path = read_json(what.with_suffix(".audit.json")), what.absolute()
     rows = read_table(what, ["id", "anchor", "positive", "negative"])
-    if rows.empty:
-        raise UserError(f"{what}: no rows; there is nothing to publish")
     generator, method, code = path.parts[-3], path.parts[-2], path.stem
     if method not in WRITING:
         raise UserError(f"{what}: {method!r} is no way to write triplets ({', '.join(WRITING)}); publish a study's own")
     results, meaning = path.parents[3], WORDS.get(WRITING[method].prompt, SENTENCES)
     codes = [*dict.fromkeys([code, _written(what, method, results, wishes)])]
     sources = {
-        "anchors": results / "corpora" / code / "text.json",
+        "anchors": _anchors(results, generator, method, code),
         generator: results / "generators" / generator / "weights" / MANIFEST,
     }
-    known = {name: read_json(file) if file.is_file() else {} for name, file in sources.items()}
+    known = {name: read_json(file) if file and file.is_file() else {} for name, file in sources.items()}
     licence = wishes.licence or _licence(what, known)
     name, config = f"{generator} {method} {code}", code
     front_matter = DatasetCardData(
@@ -131,6 +129,13 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     shutil.copyfile(what, repository / "data" / what.name)
     shutil.copyfile(what.with_suffix(".audit.json"), repository / "data" / what.with_suffix(".audit.json").name)
     (repository / "README.md").write_text(text, encoding="utf-8")
+
+
+def _anchors(results: Path, generator: str, method: str, code: str) -> Path | None:
+    """The record of the corpus that the anchors are from; None: no file says which corpus was translated."""
+    if (given := results / "corpora" / code / f"{generator}+{method}.json").is_file():
+        return given  # of triplets that a study started from
+    return results / "corpora" / code / "text.json" if WRITING[method].prompt != "none" else None
 
 
 def _written(what: Path, method: str, results: Path, wishes: Wishes) -> str:

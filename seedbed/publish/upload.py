@@ -61,6 +61,8 @@ def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -
             card = said.replace(REVISION, done.oid).encode()
             message = "Name the commit of its code"
             done = api.upload_file(**where, path_or_fileobj=card, path_in_repo=CARD, commit_message=message)
+    except UserError:
+        raise
     except OfflineModeIsEnabled:
         raise UserError(f"{name}: HF_HUB_OFFLINE is set, so nothing was sent; set it to 0 for this command") from None
     except (HTTPError, OSError, ValueError) as error:

@@ -39,6 +39,14 @@ def consistent(study: Study) -> None:
     _placeholders(study)
     for code in study.codes:
         _language(study, code)
+    for name, task in study.tasks.items():
+        _require(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
+        if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
+            raise ValueError(
+                f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
+            )
+        _require(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
+        _require(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
     for name, choice in study.choosing.items():
         _choice(study, name, choice)
     for name, recipe in study.recipes.items():
@@ -50,14 +58,6 @@ def consistent(study: Study) -> None:
     _require("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
     known = [*study.backbones, *study.classifiers]
     _require("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
-    for name, task in study.tasks.items():
-        _require(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
-        if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
-            raise ValueError(
-                f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
-            )
-        _require(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
-        _require(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
     for name in study.fused:
         _fusion(study, name)
     for name, backbone in study.backbones.items():
@@ -121,8 +121,9 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
     whole = recipe.data.corpus if trained_on_whole(study, recipe.data.corpus) else ""
-    if learnt := recipe.data.candidates or whole:
-        untested(study, where, learnt)
+    trained = recipe.data.candidates or whole
+    if trained and trained not in DRAWN:  # `select_pairs` leaves out texts of tests by itself
+        untested(study, where, trained)
     _require(
         f"{where}.data.from_languages",
         "language",

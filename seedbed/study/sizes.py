@@ -53,16 +53,24 @@ class Sizes:
         self.shape = cache(self._shape)
 
     def generator(self, name: str) -> float:
-        """Parameters of a generator's weights; 0: a server has them."""
+        """Parameters of a generator's weights; 0: it has none here."""
         return self._written_by(name).parameters if self.study.generators[name].source else 0
+
+    def loaded(self, generator: str) -> float:
+        """Parameters of the weights that a job loads to run a generator; 0: a server runs it, and the job loads its
+        tokenizer alone.
+        """
+        return self.generator(generator) if self.gpus(generator) else 0
 
     def encoder(self, backbone: str) -> float:
         """Parameters of a backbone's weights, all of a fusion; 0: a server has them."""
         return sum(shape.parameters for shape in self._shapes(backbone))
 
     def classifier(self, name: str) -> float:
-        """Parameters of a classifier's weights."""
+        """Parameters of the weights that a job loads to train or run a classifier."""
         spec = self.study.classifiers[name]
+        if spec.prompted:
+            return self.loaded(spec.generator)
         return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
 
     def gpus(self, generator: str) -> int:
@@ -84,13 +92,16 @@ class Sizes:
 
     def encoding(self, backbone: str, recipe: str) -> int:
         """Training an encoder."""
+        return self._asked(self._training(backbone, recipe))
+
+    def _training(self, backbone: str, recipe: str) -> Need:
         training = StudyRecipe.get(self.study, recipe).training
         if training.part == "head" and self.study.recipes[recipe].paired:
-            return self._asked(self._beside(backbone, recipe, training))
+            return self._beside(backbone, recipe, training)
         texts = TEXTS * training.batch_size
         tokens = min(texts, training.mini_batch or texts) * training.max_length
         options = {"dtype": training.precision, "frozen": training.freeze_word_embeddings}
-        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options))
+        return gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options)
 
     def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
         """Training of the modules around two frozen encoders of a pair: both encode their texts. Features before tokens
@@ -119,7 +130,8 @@ class Sizes:
         of one.
         """
         bodies = count * gpu_memory.BYTES["float32"] * self.shape("encoders", backbone).body
-        return self.encoding(backbone, recipe) + math.ceil(bodies / gpu_memory.MIB)
+        need = self._training(backbone, recipe)
+        return self._asked(Need(need.fixed + bodies, need.batch))
 
     def masking(self, backbone: str, masked: Masked) -> int:
         """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
@@ -159,11 +171,11 @@ class Sizes:
 
     def written(self, generator: str) -> Load:
         """Memory of a job that runs a generator."""
-        return Load(self.gpus(generator), self.writing(generator), self.generator(generator))
+        return Load(self.gpus(generator), self.writing(generator), self.loaded(generator))
 
-    def reading(self, backbone: str, tasks: Sequence[str]) -> int:
-        """Encoding the texts of tasks; 0: a server does."""
-        return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks))
+    def reading(self, backbone: str, tasks: Sequence[str], copies: int = 1) -> int:
+        """Encoding the texts of tasks, with several encoders of a backbone loaded (`copies`); 0: a server does."""
+        return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks), copies)
 
     def mining(self, backbone: str) -> int:
         """Encoding a pool, a batch at a time."""
@@ -199,9 +211,10 @@ class Sizes:
         largest = max(self.study.gpus.memory.values(), default=need.whole)
         return max(need.least, min(need.whole, largest))
 
-    def _reading(self, backbone: str, rows: int) -> int:
+    def _reading(self, backbone: str, rows: int, copies: int = 1) -> int:
         """Encoding batches of texts, in float32. Fused encoders are open at the same time."""
-        return self._asked(self._read(backbone, rows)) if self._shapes(backbone) else 0
+        needs = [self._read(backbone, rows)] * copies
+        return self._asked(gpu_memory.together(needs)) if self._shapes(backbone) else 0
 
     def _read(self, backbone: str, rows: int) -> Need:
         needs = [gpu_memory.reading(shape, tokens=rows * READ, dtype="float32") for shape in self._shapes(backbone)]

@@ -47,10 +47,11 @@ def with_sources(study: Study) -> None:
     _check_file(study.corpus("nli", study.pivot), "corpora.nli")
     for kind in ("generators", "backbones"):
         for name, model in getattr(study, kind).items():
-            _check_model(model.source and model.source.resolved(study.facts(ANY)), f"{kind}.{name}.source")
+            if model.source:
+                _weights(study, model.source, ANY, f"{kind}.{name}.source")
     for name, backbone in study.backbones.items():
         for code, source in backbone.by_language.items():
-            _check_model(source.resolved(study.facts(code)), f"backbones.{name}.by_language.{code}")
+            _weights(study, source, code, f"backbones.{name}.by_language.{code}")
     for name, translator in study.translators.items():
         for code in study.languages if translator.given else ():
             _check_file(translator.given.resolved(study.facts(code)), f"translators.{name}.given for {code}")
@@ -270,6 +271,15 @@ def _check_file(source: Source | None, what: str) -> None:
         if _is(Path.is_dir, reading.file) and not reading.member:
             raise UserError(f"{what}: {reading.file} is a folder; say which of its files with `member:`")
         _there(reading, what)
+
+
+def _weights(study: Study, source: Source, code: str, what: str) -> None:
+    """Each placeholder of a model's source has a value, and a local folder is there."""
+    resolved = source.resolved(study.facts(code))
+    if not resolved:
+        named = " and ".join(f"{{{name}}}" for name in sorted(source.placeholders))
+        raise UserError(f"{what}: no value of {named} here; name the model, or one for each language (`by_language`)")
+    _check_model(resolved, what)
 
 
 def _check_model(source: Source | None, what: str) -> None:

@@ -79,6 +79,11 @@ CONFIGURATIONS = [
     ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: no 'mine'"),
     ({"recipes/xllora": {"only": {"languages": ["hauu"]}}}, "recipes.xllora.only.languages: ... 'hauu' ... 'hau'"),
     ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: ... 'own-stss' ... 'own-sts'"),
+    ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}, "corpora/others": {"pairs": {"kind": "triplets", "file": "own/nli.tsv"}},
+      "recipes/mine": {"data": {"corpus": "pairs"}, "objective": "contrast"}}, "tasks.more-sts.set_of: no task 'own-stss' ... 'own-sts'"),
+    ({"backbones/tiny-bert": {"source": {"hub": "org/bert-{iso1}"}}}, "backbones.tiny-bert.source: no value of {iso1} here; ... `by_language`"),
+    ({"backbones/tiny-bert": {"source": {"file": "own/backbone"}, "by_language": {"hau": {"hub": "org/{iso1}"}}}, "languages/hau": {"codes": {"iso1": ""}}},
+     "backbones.tiny-bert.by_language.hau: no value of {iso1} here"),
     ({"compute": {"task": "own-sts", "language": "hau", "encoder": {"backbone": "tiny-bert", "recipe": "base"}}},
      "compute.task: own-sts is sts; ... icl or knn"),
     ({"start": "triplet"}, "config.start: ... 'scratch', 'adapters'"),
@@ -311,6 +316,9 @@ PROGRAMS = [
     ("compose_adapters --task {root}/no-adapter --target {root}/no-adapter --source {root}/no-adapter --output {out}/x", "no-adapter"),
     ("score --systems {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
      " --language hau --scores {out} --output {out}/x", "no column 'sentence1'"),
+    ("score --systems {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
+     " --language hau --language swh --scores {out} --output {out}/x", "tasks: 1 for 2 language; give one for each"),
+    ("fuse_encoders --members a={root}/none --weights [1] --dev t --output {out}/x", "`dev` and `task`, or neither"),
 ]  # fmt: skip
 
 

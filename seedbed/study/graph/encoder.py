@@ -11,6 +11,7 @@ from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, Reference, text_of
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
+from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.graph import records
 from seedbed.study.graph.product import Code, Files, Product
@@ -331,10 +332,13 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         }
 
     def code(self) -> Code:
-        """The objective's file, but not what a plain encoder never meets."""
+        """The objective's file, but not what a plain encoder never meets; the registry, if its prefix has columns of
+        it.
+        """
         learns = self.made_by.learns if self.trains else None
         modules = (objectives.module_of(objectives.name_of(learns)),) if learns else ()
-        return Code(modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
+        data = (resource("languages.tsv"),) if placeholders(self.prefix) else ()
+        return Code(data=data, modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
 
     def _meets_others(self) -> bool:
         """Whether its training can meet encoders of two paths, or in integers: not where all that it is made of is

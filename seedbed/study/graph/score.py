@@ -335,9 +335,8 @@ class Scores(Product, rule="score", place=paths.SCORES):
         if self.tuned:
             return Load()
         if self.of_encoders:
-            load = reading(sizes, self.backbone, self.scored)
-            sides = 1 if self.seconds in ([], self.systems) else 2  # of a pair both encoders are open
-            return Load(load.gpus, sides * load.gpu_mb, sides * load.parameters)
+            # Of a pair both encoders are open.
+            return reading(sizes, self.backbone, self.scored, 1 if self.seconds in ([], self.systems) else 2)
         spec, helpers = self.classifier.spec, self.classifier.helpers()
         if spec.as_baseline:  # its labels are there, or hang on no model
             return Load()
@@ -346,10 +345,10 @@ class Scores(Product, rule="score", place=paths.SCORES):
         return Load(gpus, sizes.labelling(self.backbone, helpers), sizes.classifier(self.backbone) + beside)
 
 
-def reading(sizes: Sizes, backbone: str, tasks: list[str]) -> Load:
-    """Memory for encoding the texts of tasks."""
+def reading(sizes: Sizes, backbone: str, tasks: list[str], copies: int = 1) -> Load:
+    """Memory for encoding the texts of tasks with a number of encoders of a backbone, which are all loaded."""
     gpus = 0 if sizes.study.backbones[backbone].endpoint else 1
-    return Load(gpus, sizes.reading(backbone, tasks), sizes.encoder(backbone))
+    return Load(gpus, sizes.reading(backbone, tasks, copies), copies * sizes.encoder(backbone))
 
 
 # ---- Tasks, as jobs are told of them.

@@ -132,6 +132,31 @@ def test_what_is_open_beside_vllm_has_what_its_share_leaves(tmp_path: Path) -> N
     assert alone < beside == pytest.approx(10 * Need(2**31, 0).least, abs=1)
 
 
+def test_what_a_server_runs_needs_no_memory_here(tmp_path: Path) -> None:
+    study = yaml.safe_load(Path("config/miners.yaml").read_text())
+    served = {"backend": "openai", "endpoint": "https://host/v1", "served_model": "m"}
+    generators = study["generators"] | {"bloomz-560m": study["generators"]["bloomz-560m"] | served}
+    sizes = needs(tmp_path, "config/miners.yaml", generators=generators).sizes
+    assert sizes.written("bloomz-560m") == (0, 0, 0, 0) and sizes.generator("bloomz-560m") > 5e8
+    prompted = [name for name, one in study["classifiers"].items() if one.get("generator") == "bloomz-560m"]
+    assert prompted and {sizes.classifier(name) for name in prompted} == {0}
+
+
+def test_encoders_that_are_open_together_are_asked_for_at_once(tmp_path: Path) -> None:
+    """The weights of all must fit a GPU; of the rest of a usual batch the largest GPU has as much as it has."""
+    sizes = needs(tmp_path, "config/modular.yaml").sizes
+    recipe = next(name for name, one in sizes.study.recipes.items() if one.aligned)
+    alone, three = sizes.encoding("LaBSE", recipe), sizes.aligning("LaBSE", recipe, 3)
+    body = 4 * sizes.shape("encoders", "LaBSE").body / gpu_memory.MIB
+    assert three - alone == pytest.approx(gpu_memory.MARGIN * 3 * body, abs=2)
+    small = needs(tmp_path, "config/modular.yaml", gpus={"memory": {"v100": alone - 1}}).sizes
+    assert small.encoding("LaBSE", recipe) == small.aligning("LaBSE", recipe, 3) == alone - 1
+    one, two = (sizes.reading("LaBSE", ["sts17"], copies) for copies in (1, 2))
+    assert two - gpu_memory.CONTEXT / gpu_memory.MIB == pytest.approx(
+        2 * (one - gpu_memory.CONTEXT / gpu_memory.MIB), abs=2
+    )
+
+
 def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
     paper = needs(tmp_path, gpus={"memory": KINDS})
     assert paper.kinds(paper.sizes.adapting("gemma-3-27b")) == {"constraint": "a100_40|a100_80|h100"}
