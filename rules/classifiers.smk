@@ -1,4 +1,4 @@
-"""Room 5: classifiers."""
+"""Rules of seedbed.classifiers: their adapters, fine-tuned models and descriptions."""
 
 
 rule train_classifier:

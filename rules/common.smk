@@ -88,8 +88,8 @@ def environment(rule):
     return lambda wildcards: f"../envs/{named(wildcards)}.yaml"
 
 
-def python(rule):
-    """The Python with which a rule's jobs write, where conda does not bring one. Made of inputs, it is not recorded."""
+def generator_python(rule):
+    """The Python of a rule's environment, where conda provides none. A function of inputs, it is not recorded."""
     named = JOBS.environment(rule)
     return lambda wildcards, input: "python" if CONDA else runs.python_in(named(wildcards))
 
@@ -98,21 +98,21 @@ def python(rule):
 PROGRAM = "python -m scripts.{params.program} - <<< {params.job:q} > {log:q} 2>&1"
 ONLINE = f"HF_HUB_OFFLINE=0 {PROGRAM}"
 ON_GPU = f"GPUS={{resources.gpu}} {PROGRAM}"
-WRITER = ON_GPU.replace("python", "{params.python:q}", 1)
+IN_GENERATOR_ENV = ON_GPU.replace("python", "{params.python:q}", 1)
 
 
-def asked():
-    """How this run was asked for."""
+def run_options():
+    """How this run was started: configuration, threads and what `--config` changes."""
     return runs.asked(workflow, config if IN_MODULE else None, NEEDS.at_most)
 
 
-def needed():
-    """What the report says of jobs: GPUs of each."""
+def gpus_of_jobs():
+    """The GPUs of each job, of which the report makes GPU hours."""
     return {"gpus": NEEDS.gpus_by_folder() | runs.gpus_given(workflow)}
 
 
 def claim():
-    """End a run with a job that must fail; keep other runs off these results; share out this machine's GPUs."""
+    """Before the first job: refuse jobs that cannot succeed, lock the results, and share this machine's GPUs."""
     gpus = getattr(workflow.global_resources.get("gpu"), "value", None)
     jobs = [(str(job), job.rule.name, job.wildcards, job.resources) for job in workflow.dag.needrun_jobs()]
     try:

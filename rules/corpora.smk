@@ -1,4 +1,4 @@
-"""Room 1: sentences. Their jobs are short and all others wait for them: they go before trainings that are ready."""
+"""Rules of seedbed.corpora. Their jobs are short and all others wait for them: they go before trainings that are ready."""
 
 
 rule fetch_corpus:

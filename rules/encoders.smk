@@ -1,4 +1,4 @@
-"""Room 4: sentence encoders."""
+"""Rules of seedbed.encoders: trained, adapted, aligned, fused and compressed sentence encoders."""
 
 
 rule train_encoder:

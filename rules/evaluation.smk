@@ -1,4 +1,4 @@
-"""Room 6: scores."""
+"""Rules of seedbed.evaluation: scores, and what they are compared by."""
 
 
 rule fuse_encoders:
@@ -41,11 +41,11 @@ rule score:
         **NEEDS.of("score"),
     params:
         **job("score"),
-        python=python("score"),
+        python=generator_python("score"),
     message:
         "Score {wildcards.backbone} by {wildcards.recipe} for {wildcards.lang}: {wildcards.tasks} in {wildcards.test_lang}"
     shell:
-        WRITER
+        IN_GENERATOR_ENV
 
 
 rule choose:

@@ -1,4 +1,4 @@
-"""Room 2: language models and their adapters."""
+"""Rules of seedbed.generators: language models, their adapters, translations and judgements."""
 
 from seedbed.generators.settings import BOTH, POLARITIES
 
@@ -115,11 +115,11 @@ rule build_xllora_examples:
         **NEEDS.of("build_xllora_examples"),
     params:
         **job("build_xllora_examples"),
-        python=python("build_xllora_examples"),
+        python=generator_python("build_xllora_examples"),
     message:
         "Build XL-LoRA examples with {wildcards.generator}"
     shell:
-        WRITER
+        IN_GENERATOR_ENV
 
 
 rule train_xllora_adapter:
@@ -165,11 +165,11 @@ rule translate:
         **NEEDS.of("translate"),
     params:
         **job("translate"),
-        python=python("translate"),
+        python=generator_python("translate"),
     message:
         "Translate the {wildcards.lang} texts of {wildcards.corpus} by {wildcards.translator}"
     shell:
-        WRITER
+        IN_GENERATOR_ENV
 
 
 rule judge:
@@ -192,8 +192,8 @@ rule judge:
         **NEEDS.of("judge"),
     params:
         **job("judge"),
-        python=python("judge"),
+        python=generator_python("judge"),
     message:
         "Judge the {wildcards.lang} translations of {wildcards.corpus} by {wildcards.judge}"
     shell:
-        WRITER
+        IN_GENERATOR_ENV

@@ -1,4 +1,4 @@
-"""What looks at the study from outside."""
+"""Rules of seedbed.operations: the forecast, and a check of published numbers."""
 
 
 rule forecast:
@@ -18,7 +18,7 @@ rule forecast:
     resources:
         **NEEDS.of("forecast"),
     params:
-        **job("forecast", asked, data=CONFIGURATION),
+        **job("forecast", run_options, data=CONFIGURATION),
         moment=lambda wildcards: time.time_ns(),  # always another: a forecast is made anew whenever it is asked for
     message:
         "Forecast the cost of the study"

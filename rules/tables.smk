@@ -1,4 +1,4 @@
-"""Room 7: tables, figures, the report."""
+"""Rules of seedbed.tables: tables, figures and the report."""
 
 
 rule plan_table:
@@ -107,7 +107,7 @@ rule report:
     resources:
         **NEEDS.of("report"),
     params:
-        **job("report", needed, data=CONFIGURATION),
+        **job("report", gpus_of_jobs, data=CONFIGURATION),
     message:
         "Write the report"
     shell:

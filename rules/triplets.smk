@@ -1,4 +1,4 @@
-"""Room 3: synthetic triplets."""
+"""Rules of seedbed.triplets: synthetic triplets and their audit."""
 
 
 rule synthesise:
@@ -19,11 +19,11 @@ rule synthesise:
         **NEEDS.of("synthesise"),
     params:
         **job("synthesise"),
-        python=python("synthesise"),
+        python=generator_python("synthesise"),
     message:
         "Write {wildcards.lang} triplets with {wildcards.generator} by {wildcards.method}, shard {wildcards.shard}"
     shell:
-        WRITER
+        IN_GENERATOR_ENV
 
 
 rule join_triplets:

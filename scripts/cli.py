@@ -208,7 +208,7 @@ def run(job: type[J], main: Callable[[J], None]) -> None:
         if processes.count() == 1:
             devices.claim(os.environ)  # before anything is imported that looks for GPUs
             program = f"scripts.{Path(sys.argv[0]).stem}"
-            if told.spans() and (code := launch.spread(program, told.dump(), os.environ)) is not None:
+            if told.spans() and (code := launch.run_on_each_gpu(program, told.dump(), os.environ)) is not None:
                 sys.exit(code)
         elif not told.spans():
             raise UserError(f"{processes.count()} processes: this job is done by one; start it without a launcher")

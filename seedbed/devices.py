@@ -14,7 +14,7 @@ from seedbed.io import UserError
 
 SHARED = "SEEDBED_GPUS"
 """Environment variable with the GPUs that a run distributes among its jobs."""
-ASKED = "GPUS"
+REQUESTED = "GPUS"
 """Environment variable with the number of GPUs that a job requests."""
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 """CUDA's environment variable with the GPUs that a process sees."""
@@ -52,12 +52,12 @@ def claim(environment: MutableMapping[str, str], folder: Path = FOLDER) -> None:
         environment: the job's environment; CUDA_VISIBLE_DEVICES is set.
         folder: folder of lock files.
     """
-    if environment.get(SHARED) and (count := environment.get(ASKED)) is not None:
+    if environment.get(SHARED) and (count := environment.get(REQUESTED)) is not None:
         environment[VISIBLE] = ",".join(_hold(int(count), environment[SHARED].split(","), folder))
 
 
-def take(environment: MutableMapping[str, str]) -> None:
-    """Leave a process, one of several of a training, its own of the GPUs that it sees; without GPUs nothing happens.
+def keep_own_gpu(environment: MutableMapping[str, str]) -> None:
+    """Hide all GPUs but one from a process, one of several of a training; without GPUs nothing happens.
 
     Args:
         environment: the process's environment; CUDA_VISIBLE_DEVICES is set.
@@ -76,7 +76,7 @@ def take(environment: MutableMapping[str, str]) -> None:
 
 
 def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:
-    """Wait until so many are free at once: who held one and waited for another could wait for ever."""
+    """Lock free GPUs, all at once, or wait and try again: jobs that held some and waited for more could deadlock."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise UserError(

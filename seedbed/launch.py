@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Mapping, MutableMapping
 from typing import IO
 
-from seedbed.devices import ASKED, SHARED
+from seedbed.devices import REQUESTED, SHARED
 
 NODES, STEP_NODES = "SLURM_JOB_NUM_NODES", "SLURM_STEP_NUM_NODES"
 """Environment variables of Slurm with the number of nodes of a job, and of the step of it that this process is in."""
@@ -22,35 +22,35 @@ CORES = "SLURM_CPUS_PER_TASK"
 THREADS = "OMP_NUM_THREADS"
 
 
-def spread(program: str, job: str, environment: MutableMapping[str, str]) -> int | None:
+def run_on_each_gpu(program: str, job: str, environment: MutableMapping[str, str]) -> int | None:
     """Run a program in as many processes as its job has GPUs.
 
     Args:
         program: the module.
         job: what the program reads.
-        environment: this process's own. A rule's command says in it how many GPUs its job has (`devices.ASKED`); the
-            processes that are started here are not told, so that none starts others.
+        environment: this process's own. A rule's command puts the number of its job's GPUs there (`devices.REQUESTED`);
+            it is removed for the processes that are started here, so that none starts others.
 
     Returns:
         The exit code; None if there is to be one process, which is this one.
     """
-    if ASKED not in environment:
+    if REQUESTED not in environment:
         return None
     nodes, here = nodes_of(environment)
     on_node = processes_on_node(nodes, environment)
     if nodes * on_node == 1:
         return None
-    with tempfile.TemporaryFile("w+") as told:
-        told.write(job)
-        told.seek(0)
+    with tempfile.TemporaryFile("w+") as job_file:
+        job_file.write(job)
+        job_file.seek(0)
         if here < nodes:
             command = [*srun(nodes, environment), sys.executable, "-m", program, "-"]
-            return subprocess.run(command, stdin=told).returncode
-        return _elastic(program, told, nodes, on_node, environment)
+            return subprocess.run(command, stdin=job_file).returncode
+        return _elastic(program, job_file, nodes, on_node, environment)
 
 
 def nodes_of(environment: Mapping[str, str]) -> tuple[int, int]:
-    """The number of nodes of a job, and of those on which this program was started.
+    """The number of nodes of the Slurm job, and of those on which this program already runs.
 
     A run that shares out the GPUs of its machine (`devices`) is on one node, wherever else it may have more.
     """
@@ -61,10 +61,10 @@ def nodes_of(environment: Mapping[str, str]) -> tuple[int, int]:
 
 
 def processes_on_node(nodes: int, environment: Mapping[str, str]) -> int:
-    """One for each GPU: as many as the job asked for, or, of several nodes or without a request of Snakemake's kind
-    (`gres`), as Slurm gave.
+    """The number of processes on each node, one per GPU: as many as the rule requests; on several nodes, or if the rule
+    requests none by Snakemake's resource (`gres`), as many as Slurm allocated.
     """
-    asked = int(environment[ASKED]) if nodes == 1 else 0
+    asked = int(environment[REQUESTED]) if nodes == 1 else 0
     return asked or int(environment.get(NODE_GPUS) or 1)
 
 
@@ -85,7 +85,7 @@ def _elastic(program: str, job: IO[str], nodes: int, on_node: int, environment: 
     number = int(environment.get(JOB) or 0)
     place = f"{environment[FIRST_NODE]}:{20_000 + number % 10_000}" if nodes > 1 else "localhost:0"
     os.dup2(job.fileno(), sys.stdin.fileno())
-    del environment[ASKED]
+    del environment[REQUESTED]
     # Each would take all cores.
     environment[THREADS] = str(max(1, int(environment.get(THREADS) or os.cpu_count() or 1) // on_node))
     with tempfile.TemporaryDirectory() as logs:

@@ -22,13 +22,13 @@ COUNT, INDEX, ON_MACHINE = "WORLD_SIZE", "RANK", "LOCAL_WORLD_SIZE"
 """Environment variables that a launcher sets, such as `accelerate launch`: the number of processes, this one's place
 among them, and how many are on this machine.
 """
-TELLING = (COUNT, INDEX, ON_MACHINE, devices.PLACE, "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
+LAUNCHER = (COUNT, INDEX, ON_MACHINE, devices.PLACE, "PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE")
 """Environment variables by which libraries find out that there are other processes."""
 
 
 @dataclass
-class _Here:
-    """This process among the others; as it stands, the only one."""
+class _Group:
+    """The processes of one training and this one's place among them; by default it is the only one."""
 
     count: int = 1
     index: int = 0
@@ -37,7 +37,7 @@ class _Here:
     asked: int = 0
 
 
-_here = _Here()
+_group = _Group()
 
 
 def launched(environment: Mapping[str, str]) -> bool:
@@ -56,13 +56,14 @@ def join(environment: MutableMapping[str, str]) -> None:
     """
     from torch import cuda, distributed
 
-    devices.take(environment)
+    global _group
+    devices.keep_own_gpu(environment)
     on_machine = int(environment.get(ON_MACHINE) or 1)
     store, index, count = next(distributed.rendezvous("env://"))
     backend = "cpu:gloo,cuda:nccl" if cuda.is_available() else "gloo"
     distributed.init_process_group(backend, store=store, rank=index, world_size=count)
-    _here.__init__(count, index, on_machine, distributed.PrefixStore("seedbed", store))
-    for name in TELLING:
+    _group = _Group(count, index, on_machine, distributed.PrefixStore("seedbed", store))
+    for name in LAUNCHER:
         environment.pop(name, None)
     if not is_main():
         logging.disable(logging.WARNING)  # all would say the same
@@ -70,50 +71,51 @@ def join(environment: MutableMapping[str, str]) -> None:
 
 def leave() -> None:
     """Part from the other processes, if there are any."""
-    if _here.store:
+    global _group
+    if _group.store:
         from torch import distributed
 
         distributed.destroy_process_group()
-    _here.__init__()
+    _group = _Group()
 
 
 def count() -> int:
     """The number of processes."""
-    return _here.count
+    return _group.count
 
 
 def index() -> int:
     """This process's place among all, from 0."""
-    return _here.index
+    return _group.index
 
 
 def on_machine() -> int:
     """The number of processes on this machine."""
-    return _here.on_machine
+    return _group.on_machine
 
 
 def is_main() -> bool:
     """Whether this process writes files and shows progress: one of all does."""
-    return not _here.index
+    return not _group.index
 
 
 def by_main(make: Callable[[], Any]) -> Any:
-    """What the main process makes, as JSON keeps it, for all processes; each asks for the same, in the same order."""
-    if not _here.store:
+    """What `make` returns in the main process, as JSON, in every process. All must call this, in the same order."""
+    if not _group.store:
         return make()
-    name, _here.asked = f"asked {_here.asked}", _here.asked + 1
+    name, _group.asked = f"asked {_group.asked}", _group.asked + 1
     if is_main():
-        _here.store.set(name, json.dumps(make()))
-    return json.loads(_here.store.get(name))
+        _group.store.set(name, json.dumps(make()))
+    return json.loads(_group.store.get(name))
 
 
 def first_to_fail() -> bool:
-    """Whether no other process has failed before: what all would say is said once."""
-    if not _here.store:
+    """Whether this process is the first of the group to report a failure, so that one message is printed."""
+    if not _group.store:
         return True
     from torch.distributed import DistNetworkError
 
     try:
-        return _here.store.add("failed", 1) == 1
+        return _group.store.add("failed", 1) == 1
     except DistNetworkError:  # the main process, which keeps count, has ended and said why
         return False

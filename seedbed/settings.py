@@ -5,7 +5,7 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
@@ -169,6 +169,23 @@ def suggest(given: str, known: list[str]) -> str:
         best = max(close, key=lambda name: (alike[name], len(os.path.commonprefix([name, given]))))  # noqa: RUF071
         return f"did you mean {best!r}?"
     return f"known: {', '.join(known[:SHOWN])}" + (", ..." if len(known) > SHOWN else "")
+
+
+def require_known(where: str, what: str, given: str | Iterable[str] | None, known: Iterable[str]) -> None:
+    """Require that names are known.
+
+    Args:
+        where: the key that gives them.
+        what: what they are names of.
+        given: a name, several or none; an empty one counts as none.
+
+    Raises:
+        ValueError: the first that is not known.
+    """
+    known = sorted(known)
+    for name in filter(None, [given] if isinstance(given, str) else given or ()):
+        if name not in known:
+            raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, known)}")
 
 
 def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:

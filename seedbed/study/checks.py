@@ -1,6 +1,6 @@
 """What a study must be beyond the types of its settings: whole, and consistent with itself."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,7 +15,7 @@ from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING, Generator, Sc
 from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
-from seedbed.settings import Settings, explain, suggest
+from seedbed.settings import Settings, explain, require_known, suggest
 from seedbed.study.leakage import share_rows, trained_on_whole, untested
 from seedbed.study.model import Study
 from seedbed.study.paired import of_pairs, referred
@@ -40,13 +40,13 @@ def consistent(study: Study) -> None:
     for code in study.codes:
         _language(study, code)
     for name, task in study.tasks.items():
-        _require(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
+        require_known(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
         if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
             raise ValueError(
                 f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
             )
-        _require(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
-        _require(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
+        require_known(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
+        require_known(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
     for name, choice in study.choosing.items():
         _choice(study, name, choice)
     for name, recipe in study.recipes.items():
@@ -55,20 +55,22 @@ def consistent(study: Study) -> None:
     of_pairs(study)
     for name, classifier in study.classifiers.items():
         _classifier(study, name, classifier)
-    _require("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
+    require_known("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
     known = [*study.backbones, *study.classifiers]
-    _require("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
+    require_known("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
     for name in study.fused:
         _fusion(study, name)
     for name, backbone in study.backbones.items():
-        _require(f"backbones.{name}.by_language", "language", backbone.by_language, study.codes)
+        require_known(f"backbones.{name}.by_language", "language", backbone.by_language, study.codes)
     if study.compute:
         _compute(study, study.compute)
     for code, language in study.languages.items():
-        _require(f"languages.{code}.tests", "task", language.tests, study.tasks)
-        _require(f"languages.{code}.corpora", "corpus under `corpora.others`", language.corpora, study.corpora.others)
+        require_known(f"languages.{code}.tests", "task", language.tests, study.tasks)
+        require_known(
+            f"languages.{code}.corpora", "corpus under `corpora.others`", language.corpora, study.corpora.others
+        )
     for kind, names in (("tables", study.tables), ("figures", study.figures)):
-        _require(kind, f"resources/{kind}/*.yaml", names, specs(kind))
+        require_known(kind, f"resources/{kind}/*.yaml", names, specs(kind))
 
 
 def _placeholders(study: Study) -> None:
@@ -116,7 +118,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.written and not study.generators:
         raise ValueError(f"{where}: method {recipe.written} needs a generator; add one under `generators:`")
     if recipe.data.candidates:
-        _require(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
+        require_known(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
@@ -124,7 +126,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     trained = recipe.data.candidates or whole
     if trained and trained not in DRAWN:  # `select_pairs` leaves out texts of tests by itself
         untested(study, where, trained)
-    _require(
+    require_known(
         f"{where}.data.from_languages",
         "language",
         recipe.data.from_languages,
@@ -133,12 +135,12 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.data.neighbours:
         _mined(study, where, recipe)
     _starts(study, name, (name,))
-    _require(f"{where}.data.by", "generator", recipe.data.by, study.generators)
+    require_known(f"{where}.data.by", "generator", recipe.data.by, study.generators)
     adapted = recipe.written and WRITING[recipe.written].adapters != "none"
     if adapted and not study.generators[writer := StudyRecipe.get(study, name).writer].source:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
-        _require(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
+        require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
     if wrong := sorted({*(recipe.only.seeds or [])} - {*study.seeds}):
         raise ValueError(
             f"{where}.only.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}"
@@ -149,7 +151,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     for entry in {*(recipe.only.backbones or [])} & {*study.fused}:
         if lacking := sorted({*study.fused[entry].of} - {*(recipe.only.backbones or [])}):
             raise ValueError(f"{where}.only.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
-    _require(f"{where}.published", "backbone", recipe.published, study.backbones)
+    require_known(f"{where}.published", "backbone", recipe.published, study.backbones)
     if wrong := sorted({*recipe.published} & {*study.fused}):
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
     try:
@@ -164,7 +166,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:
     """So many neighbours are mined as a recipe takes, and it takes some."""
-    _require(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
+    require_known(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
     taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
     if not taken:
         raise ValueError(
@@ -183,12 +185,12 @@ def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
     before = {"from": recipe.start} if recipe.start else {}
     for key, other in (before | needed).items():
         where = f"recipes.{name}.{key}"
-        _require(where, "recipe", other, study.recipes)
+        require_known(where, "recipe", other, study.recipes)
         if other in line:
             raise ValueError(f"{where}: {' needs '.join([*line, other])}; take a recipe that does not need this one")
         _starts(study, other, (*line, other))
     for key, one in recipe.references().items():
-        _require(f"recipes.{name}.objective.{key}", "backbone", one.backbone, study.backbones)
+        require_known(f"recipes.{name}.objective.{key}", "backbone", one.backbone, study.backbones)
         named = Reference(backbone=one.backbone, recipe=one.recipe or recipe.start)
         referred(study, f"recipes.{name}.objective.{key}", named, given=False)
 
@@ -198,9 +200,9 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     if name in {*study.backbones, *study.generators}:
         raise ValueError(f"{where}: a backbone or generator has this name; give it another")
     for kind in ("backbone", "generator"):
-        _require(f"{where}.{kind}", kind, getattr(classifier, kind), getattr(study, f"{kind}s"))
+        require_known(f"{where}.{kind}", kind, getattr(classifier, kind), getattr(study, f"{kind}s"))
     for kind in ("languages", "tasks"):
-        _require(f"{where}.{kind}", kind.removesuffix("s"), getattr(classifier, kind), getattr(study, kind))
+        require_known(f"{where}.{kind}", kind.removesuffix("s"), getattr(classifier, kind), getattr(study, kind))
     for task in classifier.tasks or []:
         if study.tasks[task].protocol not in classifier.protocols:
             raise ValueError(
@@ -219,9 +221,9 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     if classifier.backbone and not study.backbones[classifier.backbone].source:
         raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
     if classifier.recipe:
-        _require(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
+        require_known(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
         what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
-        _require(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
+        require_known(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
     if spec := classifier.in_context:
         _retriever(study, f"{where}.in_context", spec.retriever)
         for variant, shown in spec.variants.items():
@@ -245,17 +247,17 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
 
 def _english(study: Study, where: str, english: str | Reference) -> None:
     if isinstance(english, str):
-        _require(where, "translator", english, study.translators)
+        require_known(where, "translator", english, study.translators)
         return
-    _require(f"{where}.backbone", "pair", english.backbone, study.paired)
-    _require(f"{where}.recipe", "recipe", english.recipe, study.recipes)
+    require_known(f"{where}.backbone", "pair", english.backbone, study.paired)
+    require_known(f"{where}.recipe", "recipe", english.recipe, study.recipes)
     if "choices" not in StudyRecipe.get(study, english.recipe).gives:
         raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does")
 
 
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
-    _require(f"{where}.backbone", "pair", of.backbone, study.paired)
-    _require(f"{where}.recipe", "recipe", of.recipe, study.recipes)
+    require_known(f"{where}.backbone", "pair", of.backbone, study.paired)
+    require_known(f"{where}.recipe", "recipe", of.recipe, study.recipes)
     if not (study.recipes[of.recipe].english.actor or StudyRecipe.get(study, of.recipe).anchored):
         raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
     if generator.backend != "transformers":
@@ -263,8 +265,8 @@ def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> No
 
 
 def _retriever(study: Study, where: str, retriever: Reference) -> None:
-    _require(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
-    _require(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
+    require_known(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
+    require_known(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
     referred(study, f"{where}.retriever", retriever)
 
 
@@ -275,7 +277,7 @@ def _can_label(generator: Generator, classifier: Classifier) -> bool:
 
 def _fusion(study: Study, name: str) -> None:
     where, fusion = f"backbones.{name}.fusion", study.fused[name]
-    _require(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
+    require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
     if fusion.dev:
         _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
 
@@ -284,7 +286,7 @@ def _choice(study: Study, name: str, choice: ScaleChoice) -> None:
     where = f"generators.{name}.composition.scale"
     _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
     trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
-    _require(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
+    require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
     if choice.seed is not None and choice.seed not in study.seeds:
         known = ", ".join(map(str, study.seeds))
         raise ValueError(f"{where}.seed: {choice.seed} is none of the study's; known: {known}")
@@ -292,7 +294,7 @@ def _choice(study: Study, name: str, choice: ScaleChoice) -> None:
 
 def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], chosen: str) -> None:
     """A task that chooses is one of development: its rows are no test's."""
-    _require(where, "task", dev, study.tasks)
+    require_known(where, "task", dev, study.tasks)
     if not fits(declared(study.tasks[dev].protocol)) or not study.tasks[dev].on_request:
         raise ValueError(f"{where}: {dev} must be a {' or '.join(which(fits))} task with `on_request: true`")
     if not study.tested_by(dev):
@@ -308,30 +310,22 @@ def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], c
 
 
 def _compute(study: Study, spec: Compute) -> None:
-    _require("compute.task", "task", spec.task, study.tasks)
+    require_known("compute.task", "task", spec.task, study.tasks)
     if not declared(protocol := study.tasks[spec.task].protocol).learns:
         learning = " or ".join(which(lambda one: one.learns))
         raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {learning}")
     if (distance := study.tasks[spec.task].distance) != "euclidean":
         raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
-    _require("compute.language", "language", spec.language, study.tested_by(spec.task))
-    _require("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
+    require_known("compute.language", "language", spec.language, study.tested_by(spec.task))
+    require_known("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
-        _require(f"compute.{key}", "backbone", name, study.backbones)
+        require_known(f"compute.{key}", "backbone", name, study.backbones)
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
     referred(study, "compute.encoder", spec.encoder)
     learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
     for name in spec.classifiers:
-        _require("compute.classifiers", "classifier in context", name, learners)
+        require_known("compute.classifiers", "classifier in context", name, learners)
         generator = study.classifiers[name].generator
         if (backend := study.generators[generator].backend) != "transformers":
             raise ValueError(f"compute.classifiers: {name} runs on {backend}, which cannot be counted; take another")
-
-
-def _require(where: str, what: str, given: str | Iterable[str] | None, known: Iterable[str]) -> None:
-    """Each name that is given, if any, is known."""
-    known = sorted(known)
-    for name in filter(None, [given]) if isinstance(given, str) else given or ():
-        if name not in known:
-            raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, known)}")

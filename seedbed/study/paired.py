@@ -1,11 +1,9 @@
 """Checks of backbones that encode a text with its translation, and of recipes that take translations as input."""
 
-from collections.abc import Iterable
-
 from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Reference
 from seedbed.languages import placeholders
-from seedbed.settings import suggest
+from seedbed.settings import require_known
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe, untrained
 
@@ -21,7 +19,7 @@ def of_pairs(study: Study) -> None:
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
-            _require(where, "backbone", [backbone], {*study.backbones} - {name})
+            require_known(where, "backbone", backbone, {*study.backbones} - {name})
             if not study.backbones[backbone].source:
                 raise ValueError(f"{where}: {backbone} has no weights of its own; take a backbone with `source`")
         if study.backbones[pair.english].prefix:
@@ -75,8 +73,8 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
         raise ValueError(
             f"{where}.english.choose: oracle takes what translator `human` wrote; name it in `translators`"
         )
-    _require(f"{where}.english.translators", "translator", recipe.english.translators, study.translators)
-    _require(f"{where}.english.judge", "judge", filter(None, [recipe.english.judge]), study.judges)
+    require_known(f"{where}.english.translators", "translator", recipe.english.translators, study.translators)
+    require_known(f"{where}.english.judge", "judge", recipe.english.judge, study.judges)
     judged = study.judges[recipe.english.judge].translators if recipe.english.judge else None
     for translator in recipe.english.translators if judged is not None else ():
         if translator not in judged:
@@ -84,10 +82,10 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
                 f"{where}.english.judge: {recipe.english.judge} judges nothing of {translator}; add it to its "
                 "translators"
             )
-    _require(f"{where}.english.actor", "recipe", filter(None, [recipe.english.actor]), study.recipes)
+    require_known(f"{where}.english.actor", "recipe", recipe.english.actor, study.recipes)
     if recipe.english.similarity not in ("", NONE):
         fitting = {other for other, spec in study.backbones.items() if spec.source}
-        _require(f"{where}.english.similarity", "backbone with weights", [recipe.english.similarity], fitting)
+        require_known(f"{where}.english.similarity", "backbone with weights", recipe.english.similarity, fitting)
         if not untrained(study):
             raise ValueError(
                 f"{where}.english.similarity: no recipe has {recipe.english.similarity} as it is; add recipe `base`"
@@ -134,9 +132,3 @@ def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> No
         raise ValueError(
             f"{where}.english.similarity: {has}, and the policy of {name} learnt with {had}; give the same"
         )
-
-
-def _require(where: str, what: str, given: Iterable[str], known: Iterable[str]) -> None:
-    for name in given:
-        if name not in (there := sorted(known)):
-            raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, there)}")

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from seedbed.encoders.recipes import Recipe
 from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING
-from seedbed.settings import suggest
+from seedbed.settings import require_known
 
 if TYPE_CHECKING:
     from seedbed.study.model import Study
@@ -44,7 +43,7 @@ def consistent(study: Study) -> None:
                 f"{where}.answer: backend {backend} of {judge.generator} has no likelihoods; take numbers, or backend "
                 f"{' or '.join(WITH_LIKELIHOODS)}"
             )
-        _known(f"{where}.translators", "translator", judge.translators or (), study.translators)
+        require_known(f"{where}.translators", "translator", judge.translators, study.translators)
     for name in sorted({*study.judges} & {*study.translators}):
         raise ValueError(f"judges.{name}: a translator has this name; give it another")
     _without_template(study)
@@ -67,12 +66,6 @@ def _by_adapters(recipe: Recipe) -> bool:
 
 
 def _writes(study: Study, where: str, generator: str) -> None:
-    _known(where, "generator", [generator], study.generators)
+    require_known(where, "generator", generator, study.generators)
     if study.generators[generator].backend == "published":
         raise ValueError(f"{where}: {generator} is published triplets and writes nothing; take another")
-
-
-def _known(where: str, what: str, names: Iterable[str], known: Iterable[str]) -> None:
-    for name in names:
-        if name not in known:
-            raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, sorted(known))}")

@@ -29,7 +29,7 @@ def job(tmp_path: Path):
     started = []
 
     def start(asked: int, among: str = "0,1") -> subprocess.Popen:
-        environment = {**os.environ, devices.SHARED: among, devices.ASKED: str(asked)}
+        environment = {**os.environ, devices.SHARED: among, devices.REQUESTED: str(asked)}
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         command = [sys.executable, "-c", JOB, str(tmp_path / "gpus")]
         started.append(subprocess.Popen(command, env=environment, text=True, **pipes))
@@ -109,4 +109,4 @@ def test_a_folder_of_somebody_else_keeps_nobody_waiting(job, tmp_path: Path, mon
     (tmp_path / "gpus").mkdir()
     monkeypatch.setattr(os, "getuid", lambda: (tmp_path / "gpus").stat().st_uid + 1)
     with pytest.raises(UserError, match=r"gpus:.*all GPUs"):
-        devices.claim({devices.SHARED: "0", devices.ASKED: "1"}, tmp_path / "gpus")
+        devices.claim({devices.SHARED: "0", devices.REQUESTED: "1"}, tmp_path / "gpus")

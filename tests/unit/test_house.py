@@ -176,7 +176,7 @@ def test_every_rule_has_a_product_and_asks_for_its_own_needs():
         assert re.search("^    benchmark:", block, flags=re.M), f"{name}: forecasts learn from what its jobs took"
         assert re.search(rf'\*\*job\(\s*"{name}"', block), f"{name}: its program is told nothing"
         shell = re.search(r"shell:\n +(\w+)$", block, flags=re.M)[1]
-        asks = shell in ("ON_GPU", "WRITER")
+        asks = shell in ("ON_GPU", "IN_GENERATOR_ENV")
         opens = name in MODELS - {"fetch_model"}
         assert asks == opens, f"{name}: a job says how many GPUs it asks for, see seedbed/devices.py"
 

@@ -1,47 +1,11 @@
 """The products of a study's jobs: each class says what its job reads, which arguments it gets and what it needs."""
 
-from seedbed.study.graph import (
-    adapted,
-    adapter,
-    aligned,
-    best_encoder,
-    chosen,
-    classifier,
-    copied,
-    corpus,
-    encoder,
-    figure,
-    fusion,
-    measurement,
-    neighbours,
-    outside,
-    report,
-    score,
-    table,
-    translation,
-    triplet,
-)
+import importlib
+import pkgutil
+
 from seedbed.study.graph.product import PRODUCTS
 
-__all__ = [
-    "PRODUCTS",
-    "adapted",
-    "adapter",
-    "aligned",
-    "best_encoder",
-    "chosen",
-    "classifier",
-    "copied",
-    "corpus",
-    "encoder",
-    "figure",
-    "fusion",
-    "measurement",
-    "neighbours",
-    "outside",
-    "report",
-    "score",
-    "table",
-    "translation",
-    "triplet",
-]
+__all__ = ["PRODUCTS"]
+
+for _module in pkgutil.iter_modules(__path__):  # each notes its products in PRODUCTS
+    importlib.import_module(f"{__name__}.{_module.name}")

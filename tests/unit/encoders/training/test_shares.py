@@ -113,7 +113,7 @@ def one_of_two(folder: Path, index: int, ports: list[int]) -> None:
     launcher(ports[0])
     processes.join(os.environ)
     found = work(folder)
-    found["told"] = sorted({*processes.TELLING} & {*os.environ})
+    found["told"] = sorted({*processes.LAUNCHER} & {*os.environ})
     processes.leave()
     launcher(ports[1])
     sys.argv = ["train_encoder.py", "-"]
@@ -246,7 +246,7 @@ def test_a_job_is_started_once_for_each_of_its_gpus(
 
     monkeypatch.setattr(launch.subprocess, "run", run)
     monkeypatch.setattr(launch, "_elastic", lambda program, job, nodes, gpus, seen: started.append((nodes, gpus)) or 0)
-    assert launch.spread("scripts.train_encoder", "{}", environment) == (None if expected is None else 0)
+    assert launch.run_on_each_gpu("scripts.train_encoder", "{}", environment) == (None if expected is None else 0)
     assert started == ([] if expected is None else [expected])
 
 
@@ -267,5 +267,5 @@ def test_what_is_started_starts_no_others(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(launch.os, "dup2", lambda *numbers: None)
     monkeypatch.setattr(launch.logging, "disable", lambda: None)
     monkeypatch.setattr(launch.sys, "stdin", (tmp_path / "in").open("w+"))
-    assert launch.spread("scripts.train_encoder", "{}", environment) == 0
+    assert launch.run_on_each_gpu("scripts.train_encoder", "{}", environment) == 0
     assert seen == [{"OMP_NUM_THREADS": "4", "runs": "-m scripts.train_encoder -"}]
