@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import regex
 from scipy.special import softmax
 from torch import Tensor
 from tqdm.auto import tqdm
@@ -20,8 +21,13 @@ from seedbed.generators.writing.prompts import without_thoughts
 from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError, compact, fingerprint
 
-_ALONE = r"[(\[{]?(?<![a-z'’-])([a-z])(?:[)\]}]|(?!\s*\w|['’.-]\w)|(?=\s+(?:is|because|since|and|or)\b))"
-"""A letter in brackets, or one that is not followed by a word, except for words that follow the letter of an option."""
+_ALONE = (
+    r"[(\[{]?(?<![\p{Latin}'’-])([a-z])"
+    r"(?:[)\]}]|(?!\s*[\p{Latin}\d]|['’.-]\w)|(?=\s+(?:is|because|since|and|or)\b))"
+)
+"""A letter in brackets, or one that is not followed by a word in Latin script, except for words that follow the letter
+of an option.
+"""
 
 
 class Problem(NamedTuple):
@@ -109,9 +115,9 @@ def first_letter(text: str, letters: Sequence[str]) -> str:
     """
     text = re.sub(r"\\boxed|[*_`$\"]", "", without_thoughts(text))
     for before in (r"\banswer(?: is)?:?\s*", r"\A\s*"):
-        if (said := re.search(before + _ALONE, text, re.IGNORECASE)) and said[1].upper() in letters:
+        if (said := regex.search(before + _ALONE, text, regex.IGNORECASE)) and said[1].upper() in letters:
             return said[1].upper()
-    named = {letter.upper() for letter in re.findall(_ALONE, text, re.IGNORECASE)} & {*letters}
+    named = {letter.upper() for letter in regex.findall(_ALONE, text, regex.IGNORECASE)} & {*letters}
     return named.pop() if len(named) == 1 else ""
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from seedbed.evaluation.significance import (
     Statistic,
     f1_of_items,
+    f1_terms,
     macro_f1,
     paired_permutation_test,
     pearson,
@@ -73,9 +74,15 @@ def f1_by_place(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64
     return f1_of_items(items)[:, None]
 
 
-def hits(items: Items) -> Items:
-    """Whether each item's predicted class is the gold one, (n_seeds, n_items, 1)."""
-    return (items[..., :1] == items[..., 1:]).astype(float)
+def f1_by_item(items: Items) -> Items:
+    """Each item's contribution (..., n_items, 1) to the F1 of a class, from the output of `one_class`."""
+    return f1_terms(items[..., :1], items[..., 1:])
+
+
+def macro_f1_by_item(items: Items) -> Items:
+    """Each item's contribution (..., n_items, 1) to the macro F1, from the output of `classes`."""
+    numbers_of_classes = np.arange(int(items.max()) + 1)
+    return f1_terms(*((items[..., side, None] == numbers_of_classes).astype(np.float64) for side in (0, 1)))
 
 
 @dataclass(frozen=True)
@@ -86,15 +93,15 @@ class Aggregate:
     """Items (..., n_items, k) to values (...), for the whole test set and for each resample."""
     read: Callable[[pd.DataFrame, Sequence[str]], NDArray[np.float64]] = numbers
     """Reads named columns of an item file as items (n_items, k)."""
-    tested: Callable[[Items], Items] = lambda items: items
-    """Transforms items before the test of a difference."""
-    test: Callable[[NDArray[np.float64], NDArray[np.float64], int, int], float] = paired_permutation_test
-    """Test of a difference: items of two systems (averaged over seeds), a number of resamples and a seed, to a p-value.
-    """
+    test_scores: Callable[[Items], Items] = lambda items: items
+    """Items to the scores of items (..., n_items, k) that the test compares; a permutation test needs the metric to be
+    their mean."""
+    test: Callable[[Items, Items, int, int], float] = paired_permutation_test
+    """Test of a difference: scores of two systems' items, a number of resamples and a seed, to a p-value."""
     name: str = "a permutation test"
     """The test's name in tables."""
 
-    def of(self, table: pd.DataFrame) -> "Aggregate":
+    def for_orders(self, table: pd.DataFrame) -> "Aggregate":
         """The aggregate for a given item file: if it has both orders of a language pair, the mean over the two orders.
 
         An item then has the scores of both orders of its id side by side, so that resamples keep them together; NaN
@@ -109,8 +116,8 @@ class Aggregate:
             read=partial(_side_by_side, self.read, orders),
         )
 
-    def p(self, ours: Items, theirs: Items, resamples: int, seed: int) -> float:
-        """The p-value of no difference between two systems on the same items, averaged over their seeds.
+    def p_value(self, ours: Items, theirs: Items, resamples: int, seed: int) -> float:
+        """The p-value of no difference between two systems on the same items, in the mean over each one's seeds.
 
         Args:
             ours: items (n_seeds, n_items, k).
@@ -118,8 +125,7 @@ class Aggregate:
             resamples: the number of resamples of the test.
             seed: seed of the resampling.
         """
-        ours, theirs = (self.tested(items).mean(axis=0) for items in (ours, theirs))
-        return self.test(ours, theirs, resamples, seed)
+        return self.test(self.test_scores(ours), self.test_scores(theirs), resamples, seed)
 
 
 def _side_by_side(
@@ -162,9 +168,9 @@ SPEARMAN = Aggregate(spearman, test=williams_p, name="Williams' test")
 """Spearman's rho of gold and predicted similarity."""
 PEARSON = Aggregate(pearson, test=partial(williams_p, correlation=pearson), name="Williams' test")
 """Pearson's r of gold and predicted similarity."""
-MACRO_F1 = Aggregate(macro_f1, read=classes, tested=hits)
+MACRO_F1 = Aggregate(macro_f1, read=classes, test_scores=macro_f1_by_item)
 """Macro F1 of gold and predicted class."""
 WEIGHTED_F1 = Aggregate(mean, read=f1_by_place)
 """F1 weighted by support, where classes are positions among the items."""
-F1_OF_CLASS = Aggregate(f1, read=one_class, tested=hits)
+F1_OF_CLASS = Aggregate(f1, read=one_class, test_scores=f1_by_item)
 """F1 of one class."""

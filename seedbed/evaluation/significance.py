@@ -2,6 +2,7 @@
 items and seeds.
 """
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -63,9 +64,12 @@ def williams_p(
 ) -> float:
     """Two-sided p-value, by Williams' test, that two systems correlate equally with gold scores.
 
+    Of several training seeds each correlation is the mean over seeds, as in tables. Averaged scores would be those of
+    an ensemble, which correlates better than each of its members.
+
     Args:
-        ours: gold scores and the first system's, (n, 2).
-        theirs: gold scores and the second system's, (n, 2).
+        ours: gold scores and the first system's, (n, 2) or (n_seeds, n, 2).
+        theirs: gold scores and the second system's, likewise; it may have another number of seeds.
         resamples: not used.
         seed: not used.
         correlation: `spearman` or `pearson`; None: `spearman`.
@@ -73,9 +77,10 @@ def williams_p(
     Raises:
         UserError: fewer than 4 items, or correlations that no three variables can have.
     """
-    between = np.stack([ours[:, 1], theirs[:, 1]], axis=1)
-    r12, r13, r23 = (float((correlation or spearman)(pair)) for pair in (ours, theirs, between))
-    return williams(r12, r13, r23, len(ours))[1]
+    ours, theirs = (items.reshape(-1, *items.shape[-2:]) for items in (ours, theirs))
+    between = np.stack([np.stack(pair, axis=-1) for pair in itertools.product(ours[..., 1], theirs[..., 1])])
+    r12, r13, r23 = (float((correlation or spearman)(pairs).mean()) for pairs in (ours, theirs, between))
+    return williams(r12, r13, r23, ours.shape[1])[1]
 
 
 def paired_permutation_test(
@@ -88,14 +93,15 @@ def paired_permutation_test(
     """Two-sided p-value, by a paired permutation test, that two systems' scores have the same mean or other statistic.
 
     Args:
-        ours: scores (n, k) of the first system.
-        theirs: scores (n, k) of the second system on the same items.
+        ours: scores (n, k) of the first system, or (n_seeds, n, k), which are averaged over seeds.
+        theirs: scores of the second system on the same items, likewise.
         resamples: the number of permutations.
         seed: seed of the permutations.
         statistic: a function of scores over the last two axes; it takes `axis`.
     """
     from scipy.stats import permutation_test
 
+    ours, theirs = (scores.reshape(-1, *scores.shape[-2:]).mean(axis=0) for scores in (ours, theirs))
     if (ours == theirs).all():
         return 1.0
     both, places = np.concatenate([ours, theirs]), np.arange(len(ours))
@@ -165,6 +171,26 @@ def macro_f1(items: NDArray[np.float64]) -> NDArray[np.float64]:
     both = count((gold + first).ravel()) + count((predicted + first).ravel())
     of_class = 2 * count((gold + first)[gold == predicted]) / np.maximum(both, 1)
     return (of_class.sum(axis=1) / (both > 0).sum(axis=1)).reshape(items.shape[:-2])
+
+
+def f1_terms(gold: NDArray[np.float64], predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Contribution of each item to the macro F1 of classes, to first order; the mean over items is that F1.
+
+    A permutation test of these terms compares the F1 of two systems, as hits would compare their accuracy. For a class
+    of B gold and predicted items together, an item adds F1 + n (2 hit - F1 (gold + predicted)) / B.
+
+    Args:
+        gold: whether each class is the item's gold class, (..., n_items, n_classes), 0 or 1.
+        predicted: whether it is predicted, likewise.
+
+    Returns:
+        (..., n_items, 1); classes that are neither gold nor predicted do not count.
+    """
+    named = (gold + predicted).sum(axis=-2, keepdims=True)
+    f1 = 2 * (gold * predicted).sum(axis=-2, keepdims=True) / np.maximum(named, 1)
+    terms = f1 + gold.shape[-2] * (2 * gold * predicted - f1 * (gold + predicted)) / np.maximum(named, 1)
+    there = named > 0
+    return (terms * there).sum(axis=-1, keepdims=True) / np.maximum(there.sum(axis=-1, keepdims=True), 1)
 
 
 def f1_of_items(items: NDArray[np.float64]) -> NDArray[np.float64]:

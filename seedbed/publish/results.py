@@ -102,7 +102,7 @@ def _interval(
     if not metric.items or score["n"] < LEAST_ITEMS:
         return None
     rows = read_table(path.with_name(score["items"]), ["id", *metric.items])
-    by = metric.by.of(rows)
+    by = metric.by.for_orders(rows)
     items = by.read(rows, list(metric.items))
     if not abs(float(by.statistic(items)) - score["metrics"][metric.key]) < 1e-4:  # so that NaN fails too
         raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")

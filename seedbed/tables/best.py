@@ -123,7 +123,7 @@ def _compared(
             low, high = percentiles(differences, statistics.level)
             found[name]["difference"] = found[first]["value"] - found[name]["value"]
             found[name] |= {"difference_low": float(low), "difference_high": float(high)}
-            by_items = metric.by.p(items[first], items[name], statistics.resamples, statistics.seed)
+            by_items = metric.by.p_value(items[first], items[name], statistics.resamples, statistics.seed)
             tested.append(max(float(two_sided(differences)), by_items))  # real by both tests, as in tables
         for name, p in zip(others, benjamini_hochberg(tested), strict=True):
             found[name] |= {"p_adjusted": float(p), "apart": bool(p < 1 - statistics.level)}

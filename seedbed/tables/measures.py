@@ -223,7 +223,7 @@ def _checked(path: Path, column: Column) -> _Score:
         raise UserError(f"{path}: no metric {metric.key!r}")
     names, value, rows = list(metric.items), score.metrics[metric.key], path.parent / score.items
     table = _items(rows, names)
-    by = metric.by.of(table)
+    by = metric.by.for_orders(table)
     try:
         items = by.read(table, names)
     except UserError as error:

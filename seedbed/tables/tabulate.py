@@ -169,7 +169,7 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
         row["p"] = two_sided(differences)
     if measured.items is not None:
         systems = measured.items[recipe], measured.items[base]
-        row["p_items"] = block.column.measured.by.p(*systems, statistics.resamples, statistics.seed)
+        row["p_items"] = block.column.measured.by.p_value(*systems, statistics.resamples, statistics.seed)
     return row
 
 

@@ -113,7 +113,7 @@ def _reasons(
     vocabulary: WordCheck | None,
 ) -> np.ndarray:
     """Why each row does not pass, by itself; "" for those that do."""
-    reason = np.full(len(triplets), "", dtype=object)
+    reason, refusals = np.full(len(triplets), "", dtype=object), tuple(map(_plain, rules.refusals))
 
     def drop(rows: pd.Series, why: str) -> None:
         reason[(reason == "") & rows.to_numpy(bool)] = why
@@ -125,7 +125,7 @@ def _reasons(
         drop(text.map(comparable) == "", f"{side}: empty")
         if rules.finished and f"{side}_finished" in triplets.columns:
             drop(triplets[f"{side}_finished"] == "false", f"{side}: cut at the length limit")
-        drop(text.str.casefold().str.startswith(tuple(rules.refusals)), f"{side}: refusal, preamble or echo")
+        drop(text.map(_plain).str.startswith(refusals), f"{side}: refusal, preamble or echo")
         drop(text.map(comparable) == triplets["anchor"].map(comparable), f"{side}: equals the anchor")
         drop(text.map(repetition) > rules.max_repetition, f"{side}: repeats itself")
         drop(text.map(lambda value: script_share(value, target.script)) < rules.script_share, f"{side}: script")
@@ -143,6 +143,11 @@ def _reasons(
     for side in ("anchor", "positive", "negative"):
         drop(triplets[side].map(seen.repeats), f"{side}: in an evaluation set")
     return reason
+
+
+def _plain(text: str) -> str:
+    """A text as beginnings are compared: case-folded, with straight apostrophes."""
+    return text.replace("’", "'").casefold()
 
 
 def _rejected(triplets: Blocks, reasons: np.ndarray) -> Blocks:

@@ -33,8 +33,8 @@ def fetch(
         kind: the kind of corpus, which determines its columns.
         store: where downloads are stored.
         cleaning: bounds of lengths.
-        test: it is an evaluation set: no sentence is dropped, and only white space is changed, so that its n is the
-            benchmark's. Rows of kind "retrieval" are judgements and never dropped.
+        test: it is an evaluation set: no sentence is dropped, and a text is only normalised (`clean`), so that its n is
+            the benchmark's. Rows of kind "retrieval" are judgements and never dropped.
 
     Returns:
         The corpus in blocks (`id`, the columns of its kind, and those optional ones that the source has), and its

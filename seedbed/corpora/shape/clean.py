@@ -13,10 +13,16 @@ import regex
 from seedbed.corpora.settings import Cleaning
 from seedbed.io import UserError
 
-_CONTROL = regex.compile(r"[\p{Cc}\p{Cf}\p{Co}\p{Cs}--[\s\u200c\u200d]]", regex.V1)
-"""Control, format, private-use and surrogate characters other than white space; the two joiners are spelling in Indic
-and Arabic scripts.
+_CONTROL = regex.compile(
+    r"[\p{Cc}\p{Cf}\p{Co}\p{Cs}--[\s\u200b\u200c\u200d]]"
+    r"|(?<!\p{Line_Break=SA})\u200b|\u200b+(?!\p{Line_Break=SA}|\u200b)",
+    regex.V1,
+)
+"""Control, format, private-use and surrogate characters other than white space. Three are spelling: the two joiners in
+Indic and Arabic scripts, and the zero-width space, which separates words in Khmer, Thai and other scripts without
+blanks (SA), where one between two of their letters remains.
 """
+_WORD_BREAK = "\u200b"
 CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
 """Characters that no id or label may contain: tabs, line breaks, NUL and surrogates among others."""
 _SPACE = regex.compile(r"\s+")
@@ -68,7 +74,7 @@ def clean(text: str) -> str:
 
 def comparable(text: str) -> str:
     """The form in which two texts count as equal: NFKC, case-folded, words of letters and digits only."""
-    folded = unicodedata.normalize("NFKC", text).casefold()
+    folded = unicodedata.normalize("NFKC", text.replace(_WORD_BREAK, "")).casefold()
     return _PUNCTUATION.sub(" ", folded).strip()
 
 
@@ -79,7 +85,12 @@ def characters(text: str) -> list[str]:
 
 def words(text: str) -> list[str]:
     """Words of a text in its comparable form; in scripts without blanks, its characters."""
-    return _UNIT.findall(comparable(text))
+    return split_words(comparable(text))
+
+
+def split_words(text: str) -> list[str]:
+    """A text split at blanks, and in scripts without blanks into characters."""
+    return _UNIT.findall(text)
 
 
 def terms(text: str) -> set[str]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import torch
 from sentence_transformers import SentenceTransformer
+from torch import nn
 from torch.optim.swa_utils import AveragedModel
 
 from seedbed.encoders.compression.trim import require_plain
@@ -36,23 +37,25 @@ def interpolate(encoder: SentenceTransformer, other: SentenceTransformer, share:
     """Interpolate weights in place: (1 - share) times the encoder's plus share times another's (WiSE-FT: Wortsman et
     al., 2022).
 
+    Weights after the transformer, such as those of a pooling over layers, stay the encoder's: the other may have none.
+
     Args:
         encoder: changed in place and returned.
         other: the other encoder.
         share: the weight of the other encoder, from 0 to 1.
 
     Raises:
-        UserError: the other encoder has weights of other names or shapes.
+        UserError: the other encoder's transformer has weights of other names or shapes.
     """
-    _require_shapes(encoder, other, "what training started from", "leave `share` out")
-    theirs = dict(other.named_parameters())
+    _require_shapes(encoder[0], other[0], "what training started from", "leave `share` out")
+    theirs = dict(other[0].named_parameters())
     with torch.no_grad():
-        for name, weight in encoder.named_parameters():
+        for name, weight in encoder[0].named_parameters():
             weight.lerp_(theirs[name], share)
     return encoder
 
 
-def _require_shapes(encoder: SentenceTransformer, other: SentenceTransformer, what: str, remedy: str) -> None:
+def _require_shapes(encoder: nn.Module, other: nn.Module, what: str, remedy: str) -> None:
     """Both have weights of the same names and shapes."""
     own, theirs = ({name: weight.shape for name, weight in one.named_parameters()} for one in (encoder, other))
     if own != theirs:

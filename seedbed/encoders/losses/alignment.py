@@ -85,9 +85,9 @@ class AlignmentLoss(nn.Module):
         if texts is None:  # columns that cannot be read together
             return torch.cat([self.model(column)["sentence_embedding"] for column in columns])[chosen]
         some = select_texts(texts, chosen)
-        longest = int(some["attention_mask"].sum(dim=1).max())
+        used = some["attention_mask"].any(dim=0)  # padding is on either side
         trimmed = {
-            name: value[:, :longest] if is_per_text(value, rows=len(chosen)) and value.ndim == 2 else value
+            name: value[:, used] if is_per_text(value, rows=len(chosen)) and value.ndim == 2 else value
             for name, value in some.items()
         }
         return self.model(trimmed)["sentence_embedding"]

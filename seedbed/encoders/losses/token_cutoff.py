@@ -29,7 +29,8 @@ def cut_off(features: dict[str, Any], share: float, special: Sequence[int]) -> d
     ids, mask = features["input_ids"], features["attention_mask"]
     # Drawn on the CPU, whose generator is the same everywhere.
     stays = (torch.rand(ids.shape) >= share).to(ids.device) | torch.isin(ids, torch.tensor(special, device=ids.device))
-    stays[:, : int(torch.as_tensor(features.get("prompt_length", 0)).max())] = True
+    prompt = torch.as_tensor(features.get("prompt_length", 0), device=ids.device).reshape(-1, 1)
+    stays |= mask.cumsum(dim=1) <= prompt  # the first tokens after padding, if that is on the left
     return features | {"attention_mask": mask * stays.to(mask.dtype)}
 
 

@@ -7,6 +7,7 @@ import string
 from collections import Counter
 from collections.abc import Sequence
 
+from seedbed.corpora.shape.clean import split_words
 from seedbed.io import UserError
 
 ARTICLES = {"eng": re.compile(r"\b(a|an|the)\b")}
@@ -45,7 +46,8 @@ def exact_match(answer: str, golds: Sequence[str], language: str) -> float:
 
 
 def f1(answer: str, golds: Sequence[str], language: str) -> float:
-    """Word-level F1 between an answer and the gold answer that gives the highest.
+    """Word-level F1 between an answer and the gold answer that gives the highest; in scripts without blanks a word is a
+    character, as in MLQA's official script for Chinese (Lewis et al., 2020).
 
     If either has no words after normalisation, F1 is 1 if both have none, else 0, as in SQuAD 2.0 (Rajpurkar et al.,
     2018).
@@ -58,7 +60,8 @@ def f1(answer: str, golds: Sequence[str], language: str) -> float:
     Raises:
         UserError: no gold answers.
     """
-    return max(_f1(normalised(answer, language).split(), normalised(gold, language).split()) for gold in _some(golds))
+    said = split_words(normalised(answer, language))
+    return max(_f1(said, split_words(normalised(gold, language))) for gold in _some(golds))
 
 
 def _f1(answer: list[str], gold: list[str]) -> float:

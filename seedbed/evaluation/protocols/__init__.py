@@ -140,8 +140,16 @@ def metric(protocol: str, name: str) -> Metric | None:
 
 
 def main_metric(protocol: str, k: Collection[int]) -> str:
-    """The name of a protocol's first metric that a task with these k has."""
-    return next(name for name, metric in load(protocol).METRICS.items() if metric.k is None or metric.k in k)
+    """The name of a protocol's first metric that a task with these k has; it is the task's main score.
+
+    Raises:
+        ValueError: tables have no metric at any of these k.
+    """
+    found = {name: metric.k for name, metric in load(protocol).METRICS.items()}
+    if not (main := next((name for name, of in found.items() if of is None or of in k), "")):
+        known = ", ".join(str(of) for of in dict.fromkeys(found.values()))
+        raise ValueError(f"k: {', '.join(map(str, k))}; tables of {protocol} have {known}")
+    return main
 
 
 def lexical(protocol: str) -> Callable[[pd.DataFrame], tuple[str, pd.DataFrame]] | None:

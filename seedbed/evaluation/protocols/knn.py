@@ -32,9 +32,11 @@ PROTOCOL = Protocol(
     options=("train", "train_language", "distance", "k", "instruction"),
     chooses=True,
 )
-METRICS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",), k=k) for k in (1, 5, 10)} | {
+LARGEST_FIRST = (10, 5, 1)
+"""Each k of tables. The main metric is the first that a task has, of its last k."""
+METRICS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",), k=k) for k in LARGEST_FIRST} | {
     f"macro f1@{k}": Metric(f"macro_f1_at_{k}", ("gold", f"predicted_{k}"), MACRO_F1, title=f"Macro F1@{k}", k=k)
-    for k in (1, 5, 10)
+    for k in LARGEST_FIRST
 }
 
 

@@ -1,6 +1,6 @@
 """Problems with a number for an answer, solved by a language model: the share of exact matches (MGSM; LiRA, paper 002).
 
-The last number of what it writes counts (`metrics.answers.number`: digits of any script, thousands parted or not).
+The last number of what it writes counts (`metrics.answers.number`: digits of any script, the language's separators).
 `unanswered` counts the answers without a number, `cut` those that the length limit ended. Corpora: `question`,
 `answer`, a number. Items: id, gold, predicted, correct. The main score is `accuracy`.
 
@@ -36,7 +36,7 @@ def score(trial: Trial) -> Scores:
         said = test["answer"][test["id"] == wrong[0]].iloc[0]
         raise UserError(f"math: id {wrong[0]!r} has the answer {said!r}, which is no number; correct the test set")
     found = trial.answer(trial, ())
-    predicted = [number(text) for text in found.labels]
+    predicted = [number(text, trial.language) for text in found.labels]
     items = pd.DataFrame({"id": test["id"], "gold": gold, "predicted": predicted})
     items["correct"] = (items["gold"] == items["predicted"]).astype(int)
     accuracy = float(items["correct"].mean())

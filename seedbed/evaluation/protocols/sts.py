@@ -34,6 +34,9 @@ METRICS = {
     "pearson": Metric("cosine_pearson", ("gold", "cosine"), PEARSON),
 }
 
+DECIMALS = 12
+"""Of a cosine: beyond them is rounding, which would rank pairs of equal sentences at random."""
+
 
 def score(trial: Trial) -> Scores:
     """Compute the correlations of cosine similarities with gold scores.
@@ -48,7 +51,7 @@ def score(trial: Trial) -> Scores:
         many = "a single pair" if len(gold) < 2 else f"{len(gold)} pairs that all have the score {gold[0]:g}"
         raise UserError(f"sts: {many}; a correlation needs two pairs with different scores")
     a, b = (_unit(embeddings) for embeddings in trial.embed(trial.test["sentence1"], trial.test["sentence2"]))
-    cosine = np.einsum("nd,nd->n", a, b)
+    cosine = np.einsum("nd,nd->n", a, b).round(DECIMALS)
     if (cosine == cosine[0]).all():
         found = f"the encoder gives all {len(gold)} pairs the cosine {cosine[0]:.6g}, so nothing correlates with it"
         raise UserError(f"sts: {found}; its training collapsed")

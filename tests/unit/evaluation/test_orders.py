@@ -184,7 +184,7 @@ def test_an_interval_draws_items_with_both_their_orders(uneven: bool) -> None:
     if uneven:
         tables[1] = tables[1].iloc[5:25]
     items = concatenate_orders({"aze-kaz": tables[0], "kaz-aze": tables[1]})
-    by = SPEARMAN.of(items)
+    by = SPEARMAN.for_orders(items)
     found = by.read(items, ["gold", "cosine"])
     assert found.shape == (30, 4) and np.isnan(found).any() == uneven
     rho = [spearmanr(table["gold"], table["cosine"]).statistic for table in tables]
@@ -198,13 +198,13 @@ def test_an_interval_draws_items_with_both_their_orders(uneven: bool) -> None:
             table.set_index("id").loc[[str(place) for place in own]] for table, own in zip(tables, rows, strict=True)
         ]
         assert value == pytest.approx(np.mean([spearmanr(one["gold"], one["cosine"]).statistic for one in each]))
-    assert MEAN.of(tables[0]) is MEAN
+    assert MEAN.for_orders(tables[0]) is MEAN
 
 
 def test_an_order_of_which_a_resample_has_nothing_does_not_count() -> None:
     whole = pd.DataFrame({"id": [*map(str, range(10))], "hit": [1.0, 0.0] * 5})
     items = concatenate_orders({"aze-kaz": whole, "kaz-aze": whole.iloc[:1]})
-    by = MEAN.of(items)
+    by = MEAN.for_orders(items)
     found = by.read(items, ["hit"])
     assert by.statistic(found) == pytest.approx((0.5 + 1) / 2)
     assert by.statistic(found[1:]) == pytest.approx(4 / 9)
@@ -215,7 +215,7 @@ def test_a_mean_of_orders_is_of_orders_whatever_their_sizes() -> None:
         "a-b": pd.DataFrame({"id": list("pqr"), "correct": [1.0, 1.0, 0.0]}),
         "b-a": pd.DataFrame({"id": list("p"), "correct": [0.0]}),
     })  # fmt: skip
-    by = MEAN.of(items)
+    by = MEAN.for_orders(items)
     assert by.statistic(by.read(items, ["correct"])) == pytest.approx((2 / 3 + 0) / 2)
 
 

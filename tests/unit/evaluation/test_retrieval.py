@@ -10,11 +10,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import spearmanr
 
 from seedbed.encoders.models import loading
 from seedbed.evaluation import mteb_check
 from seedbed.evaluation.files import Set, write
-from seedbed.evaluation.mteb_check import metrics_of, mteb_result, require_agreement, spread, without_run_facts
+from seedbed.evaluation.mteb_check import (
+    allowance,
+    metrics_of,
+    mteb_result,
+    require_agreement,
+    spread,
+    without_run_facts,
+)
 from seedbed.evaluation.protocols.retrieval import PROTOCOL, TREC_EVAL, collection
 from seedbed.evaluation.scores import Scores
 from seedbed.evaluation.scoring import score
@@ -232,12 +240,27 @@ def test_mteb_may_differ_where_cosines_are_nearly_equal() -> None:
     vectors = 1 + random.normal(scale=0.003, size=(1200, 768))
     apart = spread(vectors)
     assert apart < 1e-4
-    note = require_agreement(0.5, 0.501, "Belebele", spread=apart)
+    note = require_agreement(0.5, 0.501, "Belebele", allowance(apart))
     assert "cosines are nearly equal" in note and "\n" not in note
-    assert not require_agreement(0.5, 0.50005, "Belebele", spread=apart)
+    assert not require_agreement(0.5, 0.50005, "Belebele", allowance(apart))
     for close, far in ((0.3, 2e-4), (apart, 0.2)):
         with pytest.raises(UserError, match="they must agree"):
-            require_agreement(0.5, 0.5 + far, "Belebele", spread=close)
+            require_agreement(0.5, 0.5 + far, "Belebele", allowance(close))
+
+
+def test_mteb_may_order_two_pairs_of_nearly_equal_cosines_otherwise() -> None:
+    """Spearman's rho of few pairs changes much by one swap; by no more than the allowance, whatever the gold scores."""
+    random = np.random.default_rng(1)
+    cosines = np.sort(random.random(24))
+    cosines[12] = cosines[11] + 1e-8
+    swapped = cosines.copy()
+    swapped[[11, 12]] = cosines[[12, 11]]
+    assert allowance(0.3, np.linspace(0, 1, 24)) == allowance(0.3) == mteb_check.TOLERANCE
+    worst = 0.0
+    for _ in range(300):
+        gold = random.permutation(24)
+        worst = max(worst, abs(spearmanr(gold, cosines).statistic - spearmanr(gold, swapped).statistic))
+    assert 0.01 < worst <= allowance(0.3, cosines) - mteb_check.TOLERANCE + 1e-12
 
 
 def test_mteb_reads_the_file_of_its_result_again(tiny_encoder, tmp_path: Path) -> None:

@@ -13,7 +13,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from seedbed.evaluation.aggregation import mean
+from seedbed.evaluation.aggregation import (
+    F1_OF_CLASS,
+    MACRO_F1,
+    MEAN,
+    SPEARMAN,
+    f1_by_item,
+    macro_f1_by_item,
+    mean,
+)
 from seedbed.evaluation.significance import (
     Statistic,
     benjamini_hochberg,
@@ -129,6 +137,56 @@ def test_williams_test_is_of_the_correlation_that_a_table_shows() -> None:
     r23 = stats.pearsonr(ours[:, 1], theirs[:, 1]).statistic
     assert williams_p(ours, theirs, correlation=pearson) == pytest.approx(williams(r12, r13, r23, 60)[1], rel=1e-9)
     assert williams_p(ours, theirs, correlation=pearson) != pytest.approx(williams_p(ours, theirs), rel=1e-3)
+
+
+def test_of_several_seeds_williams_test_is_of_the_mean_correlations() -> None:
+    """As a table shows them. Averaged scores are those of an ensemble, which is better than its members."""
+    gold = rng(5).normal(size=600)
+    ours, theirs = (
+        np.stack([np.stack([gold, gold + noise * spread], axis=1) for noise in rng(seed).normal(size=(count, 600))])
+        for seed, count, spread in ((6, 1, 1.2), (7, 4, 2.5))
+    )
+    r12, r13 = (float(spearman(items).mean()) for items in (ours, theirs))
+    r23 = np.mean([stats.spearmanr(ours[0, :, 1], other[:, 1]).statistic for other in theirs])
+    assert r12 > r13 + 0.2
+    p = SPEARMAN.p_value(ours, theirs, 100, 0)
+    assert p == pytest.approx(williams(r12, r13, r23, 600)[1], rel=1e-9) and p < 1e-6
+    ensemble = williams_p(ours.mean(axis=0), theirs.mean(axis=0))
+    assert ensemble > 0.05
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_what_items_add_to_macro_f1_has_it_as_its_mean(seed: int) -> None:
+    items = rng(seed).integers(0, 4, size=(3, 40, 2)).astype(float)
+    items[0][items[0] == 2] = 1  # a class that neither column has
+    expected = [sklearn.metrics.f1_score(*one.T, average="macro", labels=np.unique(one)) for one in items]
+    np.testing.assert_allclose(macro_f1_by_item(items).mean(axis=(1, 2)), expected, rtol=1e-12)
+    of_one = (items == 3).astype(float)
+    expected = [sklearn.metrics.f1_score(*one.T, zero_division=0) for one in of_one]
+    np.testing.assert_allclose(f1_by_item(of_one).mean(axis=(1, 2)), expected, rtol=1e-12)
+
+
+def test_equal_accuracy_is_not_equal_macro_f1() -> None:
+    """One system never names the rare class; the other finds all of it and gives as many false alarms."""
+    gold = np.arange(500) < 50
+    never, alarms = np.zeros(500, bool), gold | ((np.arange(500) >= 50) & (np.arange(500) < 100))
+    ours, theirs = (np.stack([gold, predicted], axis=1)[None].astype(float) for predicted in (never, alarms))
+    assert MEAN.p_value((ours[..., :1] == ours[..., 1:]), (theirs[..., :1] == theirs[..., 1:]), 500, 0) == 1.0
+    assert MACRO_F1.p_value(ours, theirs, 500, 0) < 0.01
+    assert F1_OF_CLASS.p_value(ours, theirs, 500, 0) < 0.01
+
+
+def test_macro_f1_of_systems_that_do_not_differ_is_significant_as_often_as_the_level_says() -> None:
+    found = []
+    for seed in range(120):
+        gold, one, other = rng(seed).integers(0, 3, size=(3, 120))
+        right = rng(seed + 1000).random((2, 120)) < 0.6
+        pairs = [
+            np.stack([gold, np.where(hit, gold, said)], axis=1) for hit, said in zip(right, (one, other), strict=True)
+        ]
+        found.append(MACRO_F1.p_value(*(pair[None].astype(float) for pair in pairs), 200, seed))
+    assert 0.005 < np.mean(np.array(found) < 0.05) < 0.12
+    assert 0.35 < np.median(found) < 0.65
 
 
 @settings(max_examples=50, deadline=None)

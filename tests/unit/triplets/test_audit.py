@@ -82,6 +82,7 @@ def test_good_triplets_pass_and_the_report_counts_them():
     [
         (("Ina gida yau", "", "Ba na gida"), "positive: empty"),
         (("Ina gida yau", "Here is an entailment: ina gida", "Ba na gida"), "positive: refusal, preamble or echo"),
+        (("Ina gida yau", "I’m sorry, but I cannot do that", "Ba na gida"), "positive: refusal, preamble or echo"),
         (("Ina gida yau", "ina gida yau!", "Ba na gida"), "positive: equals the anchor"),
         (("Ina gida yau", "na na na na na na na na", "Ba na gida"), "positive: repeats itself"),
         (("Ina gida yau", "Niyeti сегодня ясно", "Ba na gida"), "positive: script"),

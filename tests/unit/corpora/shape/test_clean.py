@@ -21,7 +21,7 @@ from seedbed.corpora.shape.clean import (
 from seedbed.io import UserError
 
 
-@given(st.text(st.one_of(st.characters(), st.sampled_from("ab \r\n\t\x1f\x85\u200b\u2028\u0301\u200d"))))
+@given(st.text(st.one_of(st.characters(), st.sampled_from("ab \r\n\t\x1f\x85\u200b\u2028\u0301\u200d\ufeffកា។"))))
 @example("0\r\x1f\r0")
 @example("e\u200b\u0301")
 @example("\u200b \u0301a\x1f ")
@@ -51,6 +51,13 @@ def test_joiners_are_spelling_and_stay():
     assert clean("क्\u200dष") == "क्\u200dष"
     assert clean("a\u200bb\ufeff") == "ab"
     assert clean(" a\tb\r\n\x1fc\x1c \u3000d\u2028") == "a b c d"
+
+
+def test_a_space_without_width_separates_words_where_blanks_do_not():
+    """Khmer, from Tatoeba: an encoder's tokens are others without it; texts with and without it compare equal."""
+    assert clean("នឹង\u200bមាន\u200b\u200bជ") == "នឹង\u200bមាន\u200bជ"
+    assert clean("\u200bនឹង\u200b មាន\u200b។a\u200bនឹង\ufeff\u200b") == "នឹង មាន។aនឹង"
+    assert comparable("នឹង\u200bមាន") == comparable("នឹងមាន")
 
 
 @pytest.mark.parametrize(

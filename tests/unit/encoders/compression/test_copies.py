@@ -282,6 +282,19 @@ def test_the_mean_may_have_a_share_of_the_encoder_before_training(weights):
     assert {value for weight in mixed.parameters() for value in weight.detach().unique().tolist()} == {4.0}
 
 
+def test_what_follows_the_transformer_stays_the_encoders(weights):
+    """A pooling over layers is saved with a weight, which the start point does not have."""
+    encoder, base = loading.load(weights, pooling="first_last_average"), loading.load(weights, pooling="mean")
+    kept = [weight.detach().clone() for module in list(encoder)[1:] for weight in module.parameters()]
+    before = encoder[0].auto_model.embeddings.word_embeddings.weight.detach().clone()
+    with torch.no_grad():
+        base[0].auto_model.embeddings.word_embeddings.weight += 1
+    mixed = average.interpolate(encoder, base, 0.25)
+    assert torch.allclose(mixed[0].auto_model.embeddings.word_embeddings.weight, before + 0.25)
+    after = [weight for module in list(mixed)[1:] for weight in module.parameters()]
+    assert len(kept) == len(after) and all(map(torch.equal, kept, after))
+
+
 def test_a_copy_near_its_start_is_made_by_the_program(weights, tmp_path):
     """Of one seed, a quarter of the way from the encoder to the weights that its training started from."""
     trained = loading.load(weights, pooling="mean")

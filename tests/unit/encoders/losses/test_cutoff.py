@@ -38,6 +38,13 @@ def test_a_share_of_the_tokens_goes_and_special_ones_and_the_prompt_stay() -> No
     assert whole["attention_mask"].sum() == 400 * 52, "the texts themselves stay as they are"
 
 
+def test_a_prompt_stays_after_padding_on_the_left() -> None:
+    ids = torch.tensor([[1, 1, 7, 8, 21, 22], [7, 8, 21, 22, 23, 24]])
+    given = {"input_ids": ids, "attention_mask": (ids != 1).long(), "prompt_length": torch.tensor([2, 2])}
+    mask = cut_off(given, 1.0, [1])["attention_mask"]
+    assert mask.tolist() == [[0, 0, 1, 1, 0, 0], [1, 1, 0, 0, 0, 0]]
+
+
 @pytest.fixture
 def encoder(weights: Path) -> SentenceTransformer:
     return loading.load(weights, pooling="mean").eval()

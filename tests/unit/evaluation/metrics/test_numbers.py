@@ -32,6 +32,18 @@ def test_the_last_number_is_canonical(text: str, expected: str) -> None:
     assert number(number(text)) == expected, "what is canonical stays"
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "expected"),
+    [
+        ("Also bleiben ihm 70.000 Dollar.", "deu", "70000"), ("1.234", "spa", "1234"), ("1.234,5", "spa", "1234.5"),
+        ("1.234.567", "deu", "1234567"), ("0.125", "deu", "0.125"), ("12.5", "deu", "12.5"), ("1,234", "deu", "1234"),
+        ("1.234", "eng", "1.234"), ("1.234", "tha", "1.234"), ("1.234", "xxq", "1.234"), ("1.234", "ber-Tfng", "1.234"),
+    ],
+)  # fmt: skip
+def test_thousands_are_separated_as_the_language_does(text: str, language: str, expected: str) -> None:
+    assert number(text, language) == expected
+
+
 @pytest.mark.parametrize("zero", [ord("0"), 0x0660, 0x06F0, 0x0966, 0x09E6, 0x0C66, 0x0E50, 0x1040, 0xFF10])
 def test_every_number_is_read_in_every_script(zero: int) -> None:
     for value in (0, 7, 10, 999, 1000, 1234567):

@@ -90,3 +90,10 @@ def test_no_gold_answers(golds: list[str]) -> None:
     for score in (exact_match, f1):
         with pytest.raises(UserError, match=r"^spans: gold answers.*expected a list"):
             score("Dodoma", golds, "swh")
+
+
+def test_a_word_is_a_character_in_scripts_without_blanks() -> None:
+    """As in MLQA's official script for Chinese, which splits at each of its characters."""
+    assert f1("北京大学", ["北京"], "zho") == pytest.approx(2 * 2 / (4 + 2))
+    assert 0 < f1("กรุงเทพมหานคร", ["กรุงเทพ"], "tha") < 1
+    assert f1("BERT 模型", ["模型"], "zho") == pytest.approx(2 * 2 / (3 + 2))

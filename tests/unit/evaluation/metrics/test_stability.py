@@ -187,14 +187,14 @@ def test_tables_have_an_interval_of_all_but_the_greatest() -> None:
         assert found.items and found.key == name.replace(" at ", "_")
         assert protocols.metric(protocol, name.replace("p95", "max")).items == ()
     ours, wider = items, 2 * items - items.mean()
-    assert protocols.metric("norms", "mean").by.p(ours, wider, 500, 0) > 0.5
-    assert protocols.metric("norms", "p95").by.p(ours, wider, 500, 0) < 0.01
+    assert protocols.metric("norms", "mean").by.p_value(ours, wider, 500, 0) > 0.5
+    assert protocols.metric("norms", "p95").by.p_value(ours, wider, 500, 0) < 0.01
 
 
 def test_quantiles_of_several_numbers_of_a_text_are_tested_as_they_are() -> None:
     """The same mean of each text, and other quantiles of all numbers."""
     middle, apart = RNG.normal(5, size=(200, 1)), RNG.gamma(2.0, size=(200, 1))
     near, far = (np.hstack([middle - width * apart, middle + width * apart])[None] for width in (0.1, 1))
-    p95 = protocols.metric("stability", "p95 at 3").by.p
+    p95 = protocols.metric("stability", "p95 at 3").by.p_value
     assert p95(near, far, 500, 0) < 0.01 and p95(near, near, 500, 0) == 1
-    assert protocols.metric("stability", "mean at 3").by.p(near, far, 500, 0) > 0.5
+    assert protocols.metric("stability", "mean at 3").by.p_value(near, far, 500, 0) > 0.5
