@@ -83,7 +83,7 @@ class Encoder(Job):
         return self
 
     def spoken(self) -> dict[str, Any]:
-        """What stands before texts, and the language of each column."""
+        """The prompts put before texts, and the language of each column."""
         from seedbed.choices import read_choice
         from seedbed.encoders.prompts import by_language
 
@@ -93,7 +93,7 @@ class Encoder(Job):
 
 
 class Resumable(Job):
-    """Arguments of a training, which goes on after a kill."""
+    """Arguments of a training, which resumes after a kill."""
 
     output: Path
     """folder of the result"""
@@ -118,12 +118,12 @@ class Adapter(Resumable):
     lora: Lora = Lora()
 
     def named(self) -> dict[str, Any]:
-        """What the training is told of the base."""
+        """Facts of the base model that the training gets: its name and precision."""
         return {"name": self.name, "dtype": self.dtype}
 
 
 class Tuning(Resumable):
-    """Arguments of a program that fine-tunes an encoder and keeps its answers."""
+    """Arguments of a program that fine-tunes an encoder and saves its answers."""
 
     base: Path
     """folder of the encoder"""
@@ -152,7 +152,7 @@ class Asking(Job):
     name: str
     """the translator's, or the judge's"""
     generator: Generator | None = None
-    """the language model; left out, nobody is asked"""
+    """the language model; left out, no model is prompted"""
     base: Path | None = None
     """its folder; left out, a server alone has it"""
     state: State
@@ -161,7 +161,7 @@ class Asking(Job):
 
 
 class Fetching(Job):
-    """Arguments of a program that fetches: what, and where downloads and their revisions are kept."""
+    """Arguments of a program that fetches: what, and where downloads and their revisions are stored."""
 
     source: Source
     downloads: NoResult[Path] = Path("downloads")
@@ -239,17 +239,17 @@ def _spare_the_log() -> None:
 
 @contextlib.contextmanager
 def resumable(job: Resumable) -> Iterator[dict[str, Any]]:
-    """Where a training writes, and how it goes on after a kill; as long as the block."""
+    """Context with a training's output folder, checkpoint folder and checkpoint interval, from which it resumes."""
     with own_state(job.state, job.output / MANIFEST, job) as state:
         yield {"output": job.output, "state": state, "minutes": job.checkpoint_minutes}
 
 
 @contextlib.contextmanager
 def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
-    """What fine-tuning is told besides its rows and settings; as long as the block.
+    """Context with the options of fine-tuning in addition to its rows and settings.
 
     Args:
-        read_as: what its texts are, which says which of an encoder's own prompts stands before them.
+        read_as: what its texts are read as, which selects one of the encoder's own prompts for them.
     """
     from seedbed.encoders.prompts import own
 

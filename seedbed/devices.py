@@ -76,7 +76,7 @@ def take(environment: MutableMapping[str, str]) -> None:
 
 
 def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:
-    """Wait until so many are free at once: who held one and waited for another could wait for ever."""
+    """Wait until `count` GPUs are free at once: two jobs that each lock one and wait for another would deadlock."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise UserError(

@@ -28,8 +28,8 @@ def spread(program: str, job: str, environment: MutableMapping[str, str]) -> int
     Args:
         program: the module.
         job: what the program reads.
-        environment: this process's own. A rule's command says in it how many GPUs its job has (`devices.ASKED`); the
-            processes that are started here are not told, so that none starts others.
+        environment: this process's environment. A rule's command sets the number of GPUs of its job (`devices.ASKED`)
+            in it; the processes that are started here do not get it, so that none starts others.
 
     Returns:
         The exit code; None if there is to be one process, which is this one.
@@ -61,15 +61,15 @@ def nodes_of(environment: Mapping[str, str]) -> tuple[int, int]:
 
 
 def processes_on_node(nodes: int, environment: Mapping[str, str]) -> int:
-    """One for each GPU: as many as the job asked for, or, of several nodes or without a request of Snakemake's kind
-    (`gres`), as Slurm gave.
+    """The number of processes on a node, one for each GPU: those that the job requested, or, with several nodes or
+    without a request by Snakemake (`gres`), those that Slurm gave.
     """
     asked = int(environment[ASKED]) if nodes == 1 else 0
     return asked or int(environment.get(NODE_GPUS) or 1)
 
 
 def srun(nodes: int, environment: Mapping[str, str]) -> list[str]:
-    """The beginning of a command that runs once on each node of a job, beside the step that starts it."""
+    """The `srun` command that runs once on each node of a job, at the same time as the step that starts it."""
     cores = [f"--cpus-per-task={environment[CORES]}"] if CORES in environment else []
     places = [f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"]
     return ["srun", "--overlap", "--kill-on-bad-exit", "--cpu-bind=none", *places, *cores]

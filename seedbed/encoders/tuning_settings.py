@@ -29,7 +29,7 @@ class FineTuning(Settings):
     held_out: float = Field(0.1, gt=0, lt=1)
     """Share of the training texts on whose accuracy the epoch is chosen."""
     patience: int = Field(2, gt=0)
-    """Stop after so many epochs without improvement."""
+    """Number of epochs without improvement after which training stops."""
 
 
 class Reading(Settings):
@@ -40,7 +40,7 @@ class Reading(Settings):
     """
 
     epochs: int = Field(3, gt=0)
-    """Passes over the windows; the last one's weights are kept."""
+    """Passes over the windows; the weights after the last are saved."""
     batch_size: int = Field(32, gt=0)
     """Windows of a step."""
     learning_rate: float = Field(3e-5, gt=0)

@@ -52,7 +52,7 @@ def compose(
         scale: lambda in the paper.
         space: "factors" composes A and B element-wise and keeps rank r (AdaMergeX's code). "product" composes B A and
             has
-            rank 3r, with scale and sign in B. Both are right for any alpha / r, provided that this ratio is kept.
+            rank 3r, with scale and sign in B. Both are exact for any alpha / r, provided that this ratio is unchanged.
 
     Returns:
         The composed tensors, by the names in `task`, in float32.

@@ -65,7 +65,7 @@ def entries(
 
 
 def _report_alone(parts: Parts) -> None:
-    """One task in the place of two, where another one chooses already."""
+    """Replace the development and test task by one test task, where the study already has a development task."""
     dev, test = parts.tasks.values()
     rows = [dev["source"]["buckets"][0], test["source"]["buckets"][1]]
     source = {"file": test["source"]["file"]} | ({} if rows == [0, 100] else {"buckets": rows})

@@ -33,14 +33,14 @@ from seedbed.languages import registry
 PAIRS = {"kind": "matched_pairs"}
 """The kind of a corpus whose rows are pairs that belong together."""
 ENOUGH = 100
-"""Translations that choose, and as many that report, where there are three times as many or more."""
+"""Translations of the development set, and of the test set, if there are three times this number or more."""
 TESTED = 20
 """Pairs below which no half of a test says anything."""
 NEXT_LINE = "next-line"
-"""The test that needs no labels: is the next line found among the held-out lines?"""
+"""The test that needs no labels: retrieval of a line's next line among the held-out lines."""
 HELD_OUT = (50, 2000)
-"""Lines that are held out for it, two for each pair: a tenth of the text, within these bounds. Of a text of less
-than five times the first none are."""
+"""Bounds of the number of held-out lines, two for each pair: a tenth of the text. A text with less than five times
+the first has none."""
 ADJACENT_WHY = (
     "Text alone does not say which encoder is best, so this was measured elsewhere: on graded pairs, training on "
     "neighbouring sentences was 21 points above the same encoder before training in Hausa, 8 in Amharic and 16 in "
@@ -215,7 +215,7 @@ def of_both(parts: Parts) -> Parts:
 
 
 def _held_out(text: Path) -> int:
-    """How many of a text's first lines are held out; 0: it is too short, or too few of them follow one another."""
+    """How many of a text's first lines are held out; 0: it is too short, or too few of them are consecutive."""
     least, most = HELD_OUT
     count = sum(1 for _ in lines_of(text))
     held = min(most, max(least, count // 10))

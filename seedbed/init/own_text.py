@@ -238,12 +238,12 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
     if language.sure or language.code == "eng":
         return
     own, other = as_many(texts, english())
-    # Half of either teaches, and half is asked about: English cannot be told from English.
+    # Half of each trains, and half is classified: English cannot be distinguished from English.
     told = LanguageId(own[::2], other[::2])
     seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(other[1::2]).mean())
     if sum(seen) / 2 < (1 + SHARE) / 2:
         raise UserError(
-            f"{path}: reads like English, from which {1 - sum(seen) / 2:.0%} of sentences cannot be told; expected "
+            f"{path}: looks like English: {1 - sum(seen) / 2:.0%} of sentences are not distinguished from it; expected "
             f"{language.name}"
         )
 

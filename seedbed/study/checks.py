@@ -77,7 +77,7 @@ def _placeholders(study: Study) -> None:
     for place, source in _sources(study, ""):
         for name in sorted(source.placeholders - known):
             raise ValueError(
-                f"{place}: no registry column {name!r}, nor a path or a code of its own; {suggest(name, sorted(known))}"
+                f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
             )
 
 

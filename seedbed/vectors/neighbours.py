@@ -158,7 +158,7 @@ def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
             f"nearest: queries have {queries.shape[1]} dimensions, the corpus {corpus.shape[1]}; they must agree"
         )
     if not 1 <= k <= len(corpus):
-        raise UserError(f"nearest: k is {k}; it must lie between 1 and the {len(corpus)} rows of the corpus")
+        raise UserError(f"nearest: k is {k}; expected a number from 1 to the {len(corpus)} rows of the corpus")
 
 
 # faiss's products in float32 are fast but not exact: the last bits of a score depend on where its row lies in a block,
@@ -229,7 +229,7 @@ def _euclidean_proxies(queries: NDArray, corpus: NDArray) -> tuple[NDArray[np.fl
     """With one more dimension, q.c - |c|^2 / 2 is a product; it falls as |q - c| grows. Third, the unit of lengths.
 
     Distances do not change when both sets move by the mean, but rounding errors shrink: embeddings of many
-    encoders lie in a narrow cone far from the origin.
+    encoders are in a narrow cone far from the origin.
     """
     mean = corpus.mean(axis=0, dtype=np.float64).astype(np.float32)
     queries, corpus = queries - mean, corpus - mean
@@ -295,7 +295,7 @@ def _within(proxies: _Proxies, block: NDArray[np.int64], least: NDArray, k: int)
 def _first(scores: NDArray[np.float64], error: float, k: int) -> NDArray[np.bool_]:
     """Which of a row's candidates (c,) may be among its k first, if their scores are off by at most `error`.
 
-    Of those whose float32 surely is that of the k-th, the k lowest are enough: equal scores stand by their index.
+    Of those whose float32 surely is that of the k-th, the k lowest are enough: equal scores are ordered by index.
     """
     low, high = (scores - error).astype(np.float32), (scores + error).astype(np.float32)
     last = np.partition(low, -k)[-k]

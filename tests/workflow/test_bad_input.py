@@ -260,7 +260,7 @@ PROGRAMS = [
     (fetch("text", file="{root}/corpus.hau"), "corpus.hau: its ending says no form"),
     (fetch("text", file="{root}/false.tsv.gz"), "false.tsv.gz: not gzip, or cut short"),
     (fetch("text", file="{root}/generator"), "generator: a folder; name the file"),
-    (fetch("text", file="{root}/twice.tsv") + " --test", "id '1' stands in several rows"),
+    (fetch("text", file="{root}/twice.tsv") + " --test", "id '1' appears in several rows"),
     (fetch("labelled_texts", file="{root}/blank.tsv"), "id '2' has no label"),
     (fetch("parallel", file="{root}/pair.tar", member="*/train.trg.gz", join={"pivot": {"member": "*/train.scr.gz"}}),
      "pair.tar: ... '*/train.scr.gz'; ... eng-hau/train.src.gz"),

@@ -173,7 +173,7 @@ def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]
     """Iterate over the files of an archive (or folder, or single file) whose names match a pattern, sorted by name.
 
     Each is opened when its turn comes, because a process may have only about a thousand files open. Links are skipped,
-    unless a folder's link leads to a file of its own, see `is_own`.
+    unless a link in a folder leads to a file in the same folder, see `is_own`.
 
     Raises:
         UserError: nothing matches; the file is not an archive; or the members together are larger than UNPACKED, or
@@ -274,7 +274,7 @@ class _Piecewise(io.RawIOBase):
         return length
 
     def tell(self) -> int:
-        """Bytes that it has given; what is packed within is asked for them, to bound what comes of them."""
+        """Number of bytes read so far, against which the size of a nested archive is bounded."""
         return self._given
 
 

@@ -74,7 +74,7 @@ def _go_on(url: str, path: Path) -> None:
         if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise
         version.unlink(missing_ok=True)
-        raise OSError("no rest of what has come; from the beginning") from None
+        raise OSError("the rest of a partial download is not available; starting over") from None
     finally:
         if not version.is_file():  # nobody could tell whether the rest is of the same file
             part.unlink(missing_ok=True)

@@ -94,7 +94,7 @@ def opened(
     off = not adapters and isinstance(encoder[0], AdaptedTransformer)
 
     def reading(name: str = "") -> Encode:
-        """The `encode` of texts that are read as `name`, with a store of its own."""
+        """The `encode` of texts that are read as `name`, with a separate cache."""
         options = ({"aligned": False} if off else {}) | ({"prompt_name": name} if name else {})
         encode = batched(encoder, rows, **options)
         if not state:

@@ -18,7 +18,7 @@ from seedbed.weights import NO_CODE, opening
 
 
 class Table(nn.Module):
-    """Input embeddings in the place of their transformer."""
+    """A module of input embeddings that replaces their transformer."""
 
     def __init__(self, table: Tensor, config: PretrainedConfig) -> None:
         super().__init__()
@@ -32,10 +32,10 @@ class Table(nn.Module):
 
 
 def lookup(weights: Path) -> SentenceTransformer:
-    """An encoder as `load` opens it with pooling own, which looks up input embeddings of texts and encodes nothing.
+    """Load an encoder with pooling own that only looks up input embeddings of texts, without its transformer.
 
-    The rest of its weights stays on the disk. Where a model makes more of a token than a row of its table, or calls the
-    table in its file by another name, all of it is read.
+    The other weights are not read, unless the model computes more of a token than a row of its table, or its file calls
+    the table by another name.
 
     Raises:
         UserError: as `load`.

@@ -38,7 +38,7 @@ class Neighbours(Objective):
     """
 
     neighbours: int = Field(0, ge=0)
-    """How many neighbours of a positive are drawn near its anchor, the nearest first (paper: 2 and 7)."""
+    """How many neighbours of a positive are pulled towards its anchor, the nearest first (paper: 2 and 7)."""
     margin: float = Field(0.3, ge=0, lt=2)
     """Taken off the cosine of a pair: m of equation 1."""
     temperature: float = Field(0.05, gt=0)

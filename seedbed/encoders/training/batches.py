@@ -218,11 +218,11 @@ def sample_shared_batches(
 
 
 def _take(left: dict[str, np.ndarray], name: str, fit: np.ndarray, size: int) -> np.ndarray:
-    """The first rows of a set that fit, so many (size,); they are no longer left.
+    """The first `size` rows of a set that fit (size,), which are removed from `left`.
 
     Args:
-        left: set -> its rows that are to come.
-        fit: which of the set's may be taken.
+        left: set -> its remaining rows.
+        fit: which of the set's remaining rows may be taken.
     """
     taken = np.flatnonzero(fit)[:size]
     rows, left[name] = left[name][taken], np.delete(left[name], taken)

@@ -97,7 +97,7 @@ def train_joint_adapters(
 
 
 def _opened(folders: Mapping[str, Path], known: Mapping[str, str], prefix: str) -> dict[str, SentenceTransformer]:
-    """The encoders, each of its own language, whose vectors can be compared."""
+    """The encoders by language, checked to be different and of one width."""
     owners: dict[str, str] = {}
     for code, digest in known.items():
         if (other := owners.setdefault(digest, code)) != code:

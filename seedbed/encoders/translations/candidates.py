@@ -46,8 +46,7 @@ def pack_candidates(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame
 
     Args:
         found: `id`, `text`, `translator`, `english`, `usable`, and ASPECTS if there are judgements: one row for each
-            text
-            and translator, with the translators in the same order everywhere.
+            text and translator, with the translators in the same order for each text.
         judged: False: columns of judgements are ignored.
 
     Returns:

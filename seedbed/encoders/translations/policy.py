@@ -82,10 +82,10 @@ def similarities(prefix: Tensor, values: Tensor) -> Tensor:
 
 
 class Policy:
-    """What a policy is shown and rewarded for, beyond a similarity.
+    """Input features and rewards of a policy: a judge's scores of candidates, and a similarity.
 
     Args:
-        candidates: whose scores are looked at, where somebody judged.
+        candidates: the candidates, with the judge's scores if there are any.
         weights, similarity_weight: of `rewards.reward`.
     """
 

@@ -54,7 +54,7 @@ def train(
         base: folder of the language model.
         examples: the training examples.
         lora: training settings.
-        name: the generator's name, which stands for the base in adapter_config.json if the base is not on the hub.
+        name: the generator's name, which adapter_config.json gives as the base if the base is not on the hub.
         output: the folder that is written, or replaced, at the end of training.
         state: folder of checkpoints; a killed training resumes from the last one, and a finished one removes them.
         minutes: see `trainers.fit`.

@@ -52,7 +52,7 @@ class Journal:
         except (ValueError, TypeError) as error:
             raise UserError(
                 f"{self.path}: line {number} is no completion ({error}); restore the file, or remove this line alone: "
-                "what it answered is asked again"
+                "its prompt is sent again"
             ) from None
 
     def commit(self, completions: Iterable[Completion]) -> None:

@@ -148,7 +148,7 @@ def require_visible_thoughts(tokenizer: Any) -> None:
     marks = [mark for pair in _thinking() for mark in pair]
     if hidden := sorted(name for name in _special(tokenizer).values() if any(name in mark for mark in marks)):
         raise UserError(
-            f"{tokenizer.name_or_path}: {hidden[0]} is a special token, so that its thoughts cannot be told from its "
+            f"{tokenizer.name_or_path}: {hidden[0]} is a special token, so that its thoughts would look like its "
             "answers; take a model without, or a server"
         )
 

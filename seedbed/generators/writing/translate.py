@@ -145,8 +145,8 @@ def _given(texts: Sequence[str], tongue: Tongue) -> dict[str, tuple[str, str]]:
         known.setdefault(clean(text), clean(english))
     if not any(clean(text) in known for text in texts):
         raise UserError(
-            f"{tongue.given}: translations of other texts: none of the {len(texts)} in {tongue.name} stands in its "
-            "column text; expected the very texts"
+            f"{tongue.given}: translations of other texts: none of the {len(texts)} in {tongue.name} is in its "
+            "column text; expected exactly these texts"
         )
     ends = {text: known.get(clean(text)) for text in texts}
     return {

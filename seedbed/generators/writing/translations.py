@@ -1,6 +1,7 @@
 """Texts and their translations as files: which texts a set has, and what translators and judges say of each.
 
-A text is known by a hash of its content, so that one of two corpora, of a test and of training data, is one text.
+A text is identified by a hash of its content, so that equal texts of two corpora, or of a test and of training data,
+are one text.
 """
 
 from __future__ import annotations
