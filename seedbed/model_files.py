@@ -223,7 +223,7 @@ def _encoder(path: Path, config: dict[str, Any]) -> None:
 def _config(path: Path, config: dict[str, Any]) -> None:
     """transformers fetches an attention from the hub, as code, if it has a repository's name."""
     if "configuration_files" in config:
-        raise UserError(f"{path}: configuration_files: transformers would read another configuration instead; leave it out")
+        raise UserError(f"{path}: configuration_files: another configuration would replace this one; leave it out")
     for key, value in config.items():
         if "_implementation" in key:
             names = value.values() if isinstance(value, dict) else [value]

@@ -292,9 +292,7 @@ class Source(Settings):
         for name in sorted(set(_PLACEHOLDER.findall(text))):
             if name not in facts:
                 known = ", ".join(sorted(facts))
-                raise UserError(
-                    f"{where}: no registry column {name!r}, nor such a path or code; known: {known}"
-                )
+                raise UserError(f"{where}: no registry column {name!r}, nor such a path or code; known: {known}")
             if not facts[name]:
                 return None
         # Within JSON: a quote in a name must not end the text that it stands in.

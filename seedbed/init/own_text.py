@@ -243,7 +243,7 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
     seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(other[1::2]).mean())
     if sum(seen) / 2 < (1 + SHARE) / 2:
         raise UserError(
-            f"{path}: looks like English: {1 - sum(seen) / 2:.0%} of sentences are not distinguished from it; expected "
+            f"{path}: reads like English: {1 - sum(seen) / 2:.0%} of sentences cannot be distinguished; expected "
             f"{language.name}"
         )
 

@@ -17,7 +17,7 @@ BEGAN, FAILED = "job_info", "job_error"
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning or failure of a job."""
+    """The start or failure of a job."""
 
     kind: str
     time: float
@@ -51,7 +51,7 @@ class _Line(logging.Formatter):
 
 
 def keep(results: Path, logger: logging.Logger) -> None:
-    """Record the beginning and failure of jobs from Snakemake's logger."""
+    """Record the start and failure of jobs from Snakemake's logger."""
     (file := results / EVENTS).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(file, encoding="utf-8")
     # A rule that only names files, such as `all`, is a job without an output, of which nothing is to be known.

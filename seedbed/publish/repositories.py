@@ -69,7 +69,7 @@ def kind_of(what: Path) -> tuple[str, Callable[[Path, Wishes, Path, Path], None]
     if what.suffix == ".tsv" and what.with_suffix(".audit.json").is_file():
         return "dataset", triplets.write
     if (what / manifests.MANIFEST).is_file() and "members" in read_json(what / manifests.MANIFEST):
-        raise UserError(f"{what}: a fusion has no weights of its own; publish its encoders")
+        raise UserError(f"{what}: a fusion has no weights; publish its encoders")
     raise UserError(f"{what}: no encoder (modules.json), adapter ({LORA}) or audited triplets (.tsv with .audit.json)")
 
 
@@ -190,7 +190,7 @@ def _copy(what: Path, repository: Path, files: Mapping[str, str], but: set[str])
     model_files.check(what)
     for name, digest in sorted(files.items()):
         if not model_files.is_inside(name) or not is_own(what / name, what):
-            raise UserError(f"{what}: its manifest names {name!r}, which is no file of its own; make it again")
+            raise UserError(f"{what}: its manifest names {name!r}, which is no file in this folder; make it again")
         if sha256(what / name) != digest:
             raise UserError(f"{what / name}: not what its job wrote; put it back, or make it again")
         if name not in but:
@@ -205,7 +205,7 @@ def _languages(about: Mapping[str, Any]) -> list[str]:
 
 
 def _seen(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest says, without where files lie on this machine."""
+    """The content of a manifest, without paths on this machine."""
     records = [record | {"origin": origins.public(record.get("origin", []))} for record in about.get("data", [])]
     return {**about, "data": records} if records else dict(about)
 

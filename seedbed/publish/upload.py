@@ -11,7 +11,7 @@ from seedbed.publish import leaderboard
 from seedbed.publish.repositories import CARD, REPOSITORY
 
 TAG = "seedbed"
-"""Stands in the card of all that we publish."""
+"""Tag in the card of everything that is published."""
 
 
 class Uploaded(NamedTuple):
@@ -36,7 +36,7 @@ def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -
 
     Raises:
         UserError: the repository is public and `public` is False; it has other content and `replace` is False; the hub
-            cannot be reached, or refuses the token, the name or the card.
+            is not available, or refuses the token, the name or the card.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled, RepositoryNotFoundError

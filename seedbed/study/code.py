@@ -38,7 +38,7 @@ NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core
 
 
 def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = (), without: Iterable[str] = ()) -> str:
-    """The digest of a program's code in one line: a hash, then Python and the libraries with their versions.
+    """The digest of a program's code as one line: a hash, then Python and the libraries with their versions.
 
     Args:
         program: a file such as `scripts/plot.py`.

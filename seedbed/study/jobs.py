@@ -85,7 +85,7 @@ class Jobs:
         self._recorded, self._keeps = recorded, study.changed_code == "keep"
 
     def begin(self) -> None:
-        """Jobs begin that are to run: whatever was kept of others, these are recorded with the code that they have."""
+        """Jobs start to run: from now on they are recorded with their current code, whatever `changed_code` says."""
         self._keeps = False
 
     def _product(self, rule: str, wildcards: Any) -> Product:

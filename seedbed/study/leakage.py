@@ -25,7 +25,7 @@ def untested(study: Study, where: str, corpus: str) -> None:
     """Check that a corpus that encoders train on as a whole is not a test set too.
 
     Raises:
-        ValueError: in some language it reads the same rows as a test set, and is not kept apart, see `share_rows`.
+        ValueError: in some language it may read the same rows as a test set, see `share_rows`.
     """
     for code in study.languages:
         source = study.corpus(corpus, code)
@@ -38,8 +38,8 @@ def untested(study: Study, where: str, corpus: str) -> None:
 
 
 def share_rows(one: Source, other: Source) -> bool:
-    """Whether rows of one source may be the other's: read in one place, kept apart by neither `where`, `buckets` nor
-    `skip` and `first`."""
+    """Whether two sources may have rows in common: they read the same place, and neither `where`, `buckets` nor `skip`
+    and `first` separate their rows."""
     parted = _parted(one.buckets, other.buckets) and one.buckets_by == other.buckets_by
     parted |= _parted(_rows(one), _rows(other)) and _places(one) == _places(other)
     return (

@@ -23,7 +23,7 @@ def of_pairs(study: Study) -> None:
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
             _require(where, "backbone", [backbone], {*study.backbones} - {name})
             if not study.backbones[backbone].source:
-                raise ValueError(f"{where}: {backbone} has no weights of its own; take a backbone with `source`")
+                raise ValueError(f"{where}: {backbone} has no weights; take a backbone with `source`")
         if study.backbones[pair.english].prefix:
             raise ValueError(f"backbones.{name}.pair.english: {pair.english} has a prefix; take one without")
         if study.backbones[pair.multilingual].prompts:

@@ -170,7 +170,7 @@ class Sizes:
         return self._reading(backbone, MINED)
 
     def comparing(self, backbone: str) -> Load:
-        """Reading texts with one side of a pair, beside the input embeddings of the other."""
+        """Encoding texts with the multilingual encoder of a pair, while the English input embeddings are loaded."""
         source, english = self._shapes(backbone)
         embeddings = english.parameters - english.body
         need = gpu_memory.reading(source, tokens=MINED * READ, dtype="float32")

@@ -74,7 +74,7 @@ class Best(Settings):
 
 
 class Quoted(Settings):
-    """Scores that others report of a system, shown next to ours: numbers, or a result file of mteb."""
+    """Scores that others report of a system, which tables show next to ours: numbers, or a result file of mteb."""
 
     system: Said
     """Name of the system."""

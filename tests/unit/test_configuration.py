@@ -237,7 +237,7 @@ def test_a_name_that_stands_for_something_else_is_refused(own: dict[str, Any], k
     entry = {"tasks": {"protocol": "bitext"}, "recipes": {"like": "base"}, "backbones": own["backbones"]["bert"]}
     language = {"name": "X", "script": "Latn"}
     said = fault(changed(own, f"{kind}/{name}", entry.get(kind, language)))
-    assert said.startswith(f"config: {kind}.{name}: this name stands for ") and said.endswith("; take another")
+    assert said.startswith(f"config: {kind}.{name}: this name is reserved for ") and said.endswith("; take another")
 
 
 def test_the_roles_of_corpora_are_the_keys_of_the_configuration() -> None:

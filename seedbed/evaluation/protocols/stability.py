@@ -3,9 +3,9 @@
 For each number of EDITS, each text has PERTURBED copies with seeded random edits by its own characters (letters with
 their marks). A copy's ratio is the distance of vectors over the edit distance of texts, which may be less than the
 edits. Metrics, for each number of EDITS: mean, standard deviation, median, quantiles and maximum of all ratios, as in
-the paper's table, and of the greatest ratio of each text, equation 25's local constant. Main: the 95 % quantile of all ratios at one edit.
-Neither is a constant of the paper's theorem or corollary. Corpora: `text`, at most TEXTS of them. Items: id and the
-ratios.
+the paper's table, and of the greatest ratio of each text, equation 25's local constant. Main: the 95 % quantile of all
+ratios at one edit. Neither is a constant of the paper's theorem or corollary. Corpora: `text`, at most TEXTS of them.
+Items: id and the ratios.
 
     sts22-stability:
       protocol: stability

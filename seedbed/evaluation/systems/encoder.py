@@ -111,7 +111,7 @@ def _of_two(folder: Path, second: Path, opening: Opening) -> System:
 
 
 def _require_one_space(folder: Path, second: Path) -> None:
-    """Refuse two encoders whose vectors cannot be compared: they are aligned to different pivot encoders."""
+    """Refuse encoders of a pair that are aligned to different pivots; an encoder not aligned is its own pivot."""
     if folder == second:
         return
     every = [_manifest(each) for each in (folder, second)]

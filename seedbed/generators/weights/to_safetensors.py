@@ -64,7 +64,7 @@ def tensors(files: list[Path], size: int) -> dict[str, torch.Tensor]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether it is a dense tensor on the CPU, not quantised."""
+    """Whether it is a dense tensor on the CPU: not quantised, no conjugate or negative view."""
     return (
         type(value) in (torch.Tensor, torch.nn.Parameter)
         and value.layout is torch.strided

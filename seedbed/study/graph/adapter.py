@@ -50,7 +50,7 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
         return (published.adapter if self.is_generator else published.encoder)(study, owner, *what)
 
     def settings(self) -> dict[str, Any]:
-        """Where it comes from, and where downloads are kept."""
+        """Its source, the folder of downloads and the lock file."""
         return {"source": self.source, "downloads": self.study.downloads, "lock": self.study.lock}
 
     def code(self) -> Code:

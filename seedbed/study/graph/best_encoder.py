@@ -204,7 +204,7 @@ class Answer(Part):
         return [file for code in self.study.tests_by_language for file in self._untested(code)]
 
     def _untested(self, code: str) -> list[str]:
-        """Those of a language: none, if it has a test set, or is only on request."""
+        """The encoders of a language without a test set; none if it has one, or has `on_request`."""
         study = self.study
         if study.tests_by_language[code] or code in study.reserved:
             return []

@@ -162,7 +162,7 @@ def lacking(study: Study, task: str) -> str:
 
 @dataclass(frozen=True)
 class Sample(Product, rule="sample_text", place=paths.SAMPLE):
-    """Sentences that a language is known by."""
+    """Sentences of a language for language identification."""
 
     lang: str
 
@@ -198,7 +198,7 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
 
     @property
     def drawing(self) -> Drawing:
-        """How they are sampled: of one of `corpora.others`, as many as the recipe with the most rows trains on."""
+        """How they are sampled: from one of `corpora.others`, the number of rows of the recipe with the most rows."""
         study, text = self.study, self.other_text
         if not text:
             return study.anchors

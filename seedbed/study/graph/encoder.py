@@ -226,8 +226,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return [self.at(paths.CHOICES, **by, test_lang=lang, corpus=corpus) for corpus, lang in dict.fromkeys(sets)]
 
     def _choice(self) -> dict[str, Any]:
-        """Whose choice of English it reads: a recipe's that chooses alike, of the language and the seed of the encoder
-        that chooses; what none chooses hangs on no language, and on a seed where it is drawn."""
+        """Wildcards of the choice of translations that it reads: of the recipe that chooses alike, with language and
+        seed of the encoder that chooses. Without such an encoder: any language; the seed counts if it is random."""
         recipe = self.made_by.chooses_like(self.backbone).name
         if not self.made_by.chooses_by:
             seed = self.seed if self.spec.english.choose == "uniform" else 0
@@ -371,7 +371,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         }
 
     def lineage(self) -> dict[str, Any]:
-        """What its card says of its making."""
+        """Facts for its card: what it was made from, and how."""
         if self.is_pivot and not self.published:
             return self.begun_from.lineage() | self.described()
         source, others = self._weights_of()

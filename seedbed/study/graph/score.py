@@ -234,7 +234,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         if not found:
             raise UserError(
                 f"scores of {self.backbone} by {self.recipe}: nothing in {self.test_lang} is scored as {self.tasks!r}; "
-                f"{TOGETHER!r} has the tasks that are not on request, others have their own names"
+                f"{TOGETHER!r} has the tasks without `on_request`; give others by name"
             )
         return found
 
