@@ -39,16 +39,16 @@ NEEDLESS = {
 """Logger of a library -> words of what it says without need."""
 
 Endpoints = Annotated[
-    NoResult[list[EndpointSettings]], Field(description="those that may be asked, as they are set today")
+    NoResult[list[EndpointSettings]], Field(description="encoder APIs that may be queried, with their current settings")
 ]
-"""Servers of encoders that a program may ask; see `seedbed.servers.named`."""
-State = Annotated[NoResult[Path], Field(description="folder for what a killed job needs to go on")]
+"""Encoder APIs that a program may query; see `seedbed.servers.named`."""
+State = Annotated[NoResult[Path], Field(description="folder of checkpoints and caches from which a killed job resumes")]
 
 
 class Job(Settings):
     """The arguments of a program: the workflow hands them over as JSON, a person as flags, a test as Python."""
 
-    # A plan asks for fields alone: to build what validates, and to read what stands below them, takes longer.
+    # A plan reads only fields: building validators and parsing their docstrings would take longer.
     model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
 
     def spans(self) -> bool:

@@ -55,7 +55,7 @@ class Job(cli.Encoder, cli.Resumable):
         if bool(self.weights) == bool(self.endpoint):
             raise ValueError("give `weights` or `endpoint`")
         if self.objective and self.objective.rule != "train_encoder":
-            raise ValueError(f"objective: {objectives.name_of(self.objective)} is learnt by {self.objective.rule}")
+            raise ValueError(f"objective: {objectives.name_of(self.objective)} is trained by {self.objective.rule}")
         return self
 
     def spans(self) -> bool:

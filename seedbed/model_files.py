@@ -33,7 +33,7 @@ MODULES = {
     **{f"sentence_transformers.{home}.{name}": name for name, home in _HOMES.items()},
     **{f"sentence_transformers.models.{name}": name for name in _HOMES},  # until 5.3
     "sentence_transformers.sentence_transformer.modules.normalize.Normalize": "Normalize",  # 5.4 to 5.7
-    "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.models`, whatever code lies beside it
+    "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.models`, whatever code is next to it
     "int8_transformer.Int8Transformer": "Int8Transformer",  # likewise
     **{f"two_paths.{name}": name for name in ("FeaturePath", "Coupled")},  # likewise
 }
@@ -189,7 +189,7 @@ def _integers(folder: Path) -> None:
 
     try:
         graph = onnx.load(folder / GRAPH, load_external_data=False)
-    except Exception as error:  # protobuf has one of its own
+    except Exception as error:  # protobuf has its own exception
         raise UserError(f"{folder / GRAPH}: no graph of ONNX ({str(error).splitlines()[0]}); save it again") from None
     if _leads_out(graph):
         raise UserError(f"{folder / GRAPH}: names files outside of it; save the encoder again")

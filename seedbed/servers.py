@@ -143,7 +143,7 @@ def post(
             pause = max(pause, min(_asked(error.headers), LONGEST))
         except (ValueError, InvalidURL) as failure:
             if text is None:
-                reason = f"no URL that can be asked ({failure})"
+                reason = f"no valid URL ({failure})"
                 break
             reason = f"no JSON, but: {text[: 10 * TOLD].decode(errors='replace')}"
         except (OSError, HTTPException) as failure:
@@ -155,7 +155,7 @@ def post(
         if left <= 0 or attempt + 1 == tries:
             break
         time.sleep(pause)
-        begun += pause  # a server that is silent is told from one that says to wait
+        begun += pause  # a silent server is distinguished from one that says to wait
     # A server may send back what it was sent; cut only when no part of it can be left.
     reason = " ".join(reason.split()).replace(token or "\0", "***")[:TOLD]
     raise fault(f"{url}: model {body['model']!r}: {reason}")

@@ -277,7 +277,7 @@ class Source(Settings):
         Raises:
             UserError: an unknown placeholder, or a source that is not valid once they are filled in.
         """
-        if self.sets:  # each has a stand-in of its own
+        if self.sets:  # each set has its own `otherwise`
             sets = {name: source.resolved(facts) for name, source in self.sets.items()}
             return self.updated({"sets": sets}) if all(sets.values()) else None
         if not self.otherwise:
@@ -295,7 +295,7 @@ class Source(Settings):
                 raise UserError(f"{where}: no registry column {name!r}, nor such a path or code; known: {known}")
             if not facts[name]:
                 return None
-        # Within JSON: a quote in a name must not end the text that it stands in.
+        # Escaped as within JSON: a quote in a name must not end the text around it.
         text = _PLACEHOLDER.sub(lambda found: json.dumps(facts[found[1]], ensure_ascii=False)[1:-1], text)
         try:
             return Source.model_validate_json(text)

@@ -165,7 +165,7 @@ def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list
     if chooses := before.get("dev"):
         also = [*before.get("also", []), parts.best["test"]]
         return {**before, "also": also}, [
-            f"{chooses} goes on choosing, and the answer shows {parts.best['test']} too: with another `best.dev` "
+            f"{chooses} still chooses, and the answer shows {parts.best['test']} too: with another `best.dev` "
             "prefixes would be chosen again, and every encoder trained again."
         ]
     shown = {"also": [before["test"]]} if before.get("test") else {}

@@ -277,7 +277,7 @@ def require_language(where: str, texts: list[str], language: Guess) -> None:
 def remark(texts: list[str], language: Guess) -> str:
     """What was seen of the language of texts that passed, in a sentence."""
     if language.sure:
-        return "Whether the text is in that language was not asked."
+        return "Whether the text is in that language was not checked."
     if not code_of(language.code):
         return (
             f"The text is not English; whether it is {language.name}, which CLD2 does not know, or another language "

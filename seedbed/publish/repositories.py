@@ -221,7 +221,9 @@ def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
     if not licences.is_stated(about.get("licence")) and (unknown := licences.unknown(about)):
         return f"{what}: {' and '.join(map(_unknown, unknown))}; such terms may bind it, so give --licence"
     if len(terms := licences.reaching(licences.stated_in(about))) > 1:
-        return f"{what}: the terms of {', '.join(one.name for one in terms)} bind what learnt from outputs, {several}"
+        return (
+            f"{what}: the terms of {', '.join(one.name for one in terms)} bind encoders trained on outputs, {several}"
+        )
     weights = licences.of_weights(about)
     if len(weights) > 1 and all(map(licences.found, weights)):
         return f"{what}: it has weights under {' and '.join(dict.fromkeys(weights))}, {several}"
@@ -244,11 +246,11 @@ def _limits(about: Mapping[str, Any]) -> str:
     said = []
     records = about.get("data", [])
     if names := [one["name"] for one in records if "-nc" in one.get("licence", "").casefold()]:
-        said.append(f"Not for commercial use are the data {', '.join(names)}, from which it learnt.")
+        said.append(f"Not for commercial use are the data {', '.join(names)}, on which it was trained.")
     if names := [one["name"] for one in records if not licences.is_stated(one.get("licence"))]:
         said.append(f"Nobody has stated the licence of {', '.join(names)}.")
     for terms in licences.reaching(licences.stated_in(about)):
         said.append(
-            f"A model wrote, translated or judged what it learnt from; its terms ({terms.link}) go with the encoder."
+            f"A model wrote, translated or judged its training data; the model's terms ({terms.link}) apply too."
         )
     return " ".join(said)

@@ -32,8 +32,8 @@ def untested(study: Study, where: str, corpus: str) -> None:
         for task in sorted(study.tasks) if source else ():
             if (test := study.test(task, code)) and share_rows(source, test):
                 raise ValueError(
-                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; learn another split, or "
-                    "part them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; train on another split, or "
+                    "separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
                 )
 
 

@@ -132,7 +132,7 @@ def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> No
     has, had = recipe.english.similarity or NONE, learnt.english.similarity or NONE
     if has != had:
         raise ValueError(
-            f"{where}.english.similarity: {has}, and the policy of {name} learnt with {had}; give the same"
+            f"{where}.english.similarity: {has}, and the policy of {name} was trained with {had}; give the same"
         )
 
 

@@ -80,7 +80,7 @@ def _aligned(study: Study, where: str, recipe: Recipe, pivot: Pivot) -> None:
         crossing = " or ".join(name for name, writing in WRITING.items() if writing.output == "pivot")
         raise ValueError(
             f"{where}.data.written: {recipe.data.written} writes in the language of its anchors, and alignment needs "
-            f"sentences of {study.pivot} too; take {crossing}, or learn these triplets by another objective"
+            f"sentences of {study.pivot} too; take {crossing}, or train on these triplets by another objective"
         )
     other = pivot.recipe or recipe.start
     for name, own in ((where, recipe), (f"recipes.{other}", study.recipes[other])):

@@ -150,7 +150,7 @@ class Sizes:
             length = sampling.max_prompt_tokens + sampling.max_new_tokens
             options = {"dtype": spec.dtype, "gpus": spec.tensor_parallel, "share": spec.gpu_memory}
             served = self._asked(gpu_memory.serving(shape, length=length, **options))
-            left = max(1 - spec.gpu_memory, 0.01)  # of a GPU, for what is open beside the engine
+            left = max(1 - spec.gpu_memory, 0.01)  # of a GPU, for what is loaded in addition to the engine
             return max([served, *(math.ceil(one.least / left) for one in others)])
         limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
         need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantisation)

@@ -186,7 +186,7 @@ def _given(study: Study, generator: str, method: Method, code: str) -> bool:
 
 def _pairs(study: Study) -> None:
     if study.corpus("nli_pairs", study.pivot) is None:
-        raise UserError(f"classifiers: they learn from labelled pairs in {study.pivot}; give `corpora.nli_pairs`")
+        raise UserError(f"classifiers: they are trained on labelled pairs in {study.pivot}; give `corpora.nli_pairs`")
     asked = {code for code, tasks in study.tests_by_language.items() if {*tasks} - {*study.held_out(code)}}
     for code in sorted({*asked, study.pivot}):
         _check_file(study.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
@@ -199,7 +199,7 @@ def _composition(study: Study, generator: str) -> None:
     key = "instructions" if role == "annotated" else role
     if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
         raise UserError(
-            f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
+            f"recipes.composition: language adapters are trained on {role}, which {', '.join(lacking)} lack; "
             f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
         )
 

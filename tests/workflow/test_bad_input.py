@@ -289,7 +289,7 @@ PROGRAMS = [
     (classify("nli.tsv", "plain").replace("pairs", "text"), "language adapters ... train_language_adapter's"),
     ("choose_best --root {root} --language hau --name hau --blocks [] --statistics {} --output {out}/x", "`dev` ... or `encoder`"),
     ("train_encoder --seed 1 --state {out}/state --output {out}/x", "`weights` or `endpoint`"),
-    (train("masked"), "masked is learnt by adapt_backbone"),
+    (train("masked"), "masked is trained by adapt_backbone"),
     (FINE_TUNE.replace("FILE", "same.tsv"), "fine_tuning: every label is 'good' ... two labels"),
     (FINE_TUNE.replace("FILE", "few.tsv"), "held_out 0.1 of 2 ... at least one"),
     (FINE_TUNE.replace("FILE", "good.tsv"), "good.tsv: no column 'label'"),

@@ -142,7 +142,7 @@ def _told(table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts:
 
 
 def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
-    # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
+    # Both sides of a translation pair, so that each sentence has one right answer; else only the first column.
     once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
     if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
         once = []

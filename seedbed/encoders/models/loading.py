@@ -74,7 +74,7 @@ def load(
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set with pooling own; take another pooling")
         encoder = open_encoder(weights)
-        if isinstance(encoder[0], two_paths.Coupled):  # each side has its tokenizer and a prefix of its own
+        if isinstance(encoder[0], two_paths.Coupled):  # each of its two encoders has its tokenizer and prefix
             return encoder
         return put(encoder, own(Path(weights)) if prefix is None else prefix, language)
     folder = directory_of(Path(weights), adapted=pooling == "own")

@@ -206,7 +206,7 @@ def _focused(
     median = float(np.median(np.concatenate(behind)))
     if median > DEGENERATE * len(anchors):
         log.warning(
-            "focus: a new token is a mean of %d of %d anchors (median): it has found little but their mean; give more "
+            "focus: a new token is a mean of %d of %d anchors (median), little more than their mean; give more "
             "text, or take `initialisation: pieces`",
             median,
             len(anchors),

@@ -48,7 +48,7 @@ def train_tokenizer(
             few distinct tokens for the vocabulary.
     """
     if not source.is_fast:
-        raise UserError(f"{source.name_or_path}: no fast tokenizer, which alone can be learnt anew; save it with one")
+        raise UserError(f"{source.name_or_path}: no fast tokenizer, and no other can be trained; save it with one")
     form = json.loads(source.backend_tokenizer.to_str())
     special = _special(source, form, settings.mask_token, mask=mask)
     kind = form["model"]["type"]
@@ -145,7 +145,7 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
             raise _unfilled(settings.size, int(found[1]) + len(special) - 1) from None
         reason = " ".join(str(error).split())[:200]
         raise UserError(
-            f"vocabulary.size: {settings.size} tokens cannot be learnt by SentencePiece ({reason})"
+            f"vocabulary.size: {settings.size} tokens cannot be trained by SentencePiece ({reason})"
         ) from None
     model = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
     pieces = [(model.id_to_piece(place), model.get_score(place)) for place in range(1, model.get_piece_size())]

@@ -138,7 +138,7 @@ def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | s
     """
     if style == "plain":
         return ""
-    # A text of its own, so that no user's text that ends with a mark is taken for the template's.
+    # A separate text, so that no mark at the end of a user's text is mistaken for the template's.
     rendered = tokenizer.decode(encode(tokenizer, "a", style, template=template)).rstrip().lower()
     return next((opening for opening, _ in _thinking() if rendered.endswith(opening.lower())), "")
 

@@ -116,7 +116,7 @@ class Offer(Part):
         }
         return scored | {TRIPLETS: Scored(protocol=OVERLAP, languages=sorted(study.languages))}
 
-    # ---- What is shown of it.
+    # ---- What tables and figures show.
 
     def blocks(self, spec: TableSpec) -> list[Block]:
         """The blocks of a table; raises as `seedbed.tables.plan.plan`."""

@@ -339,7 +339,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
             sides = 1 if self.seconds in ([], self.systems) else 2  # of a pair both encoders are open
             return Load(load.gpus, sides * load.gpu_mb, sides * load.parameters)
         spec, helpers = self.classifier.spec, self.classifier.helpers()
-        if spec.as_baseline:  # its labels are there, or hang on no model
+        if spec.as_baseline:  # its labels are there already, or need no model
             return Load()
         gpus = sizes.gpus(spec.generator) if spec.prompted else 1
         beside = max(map(sizes.encoder, helpers), default=0)
@@ -352,7 +352,7 @@ def reading(sizes: Sizes, backbone: str, tasks: list[str]) -> Load:
     return Load(gpus, sizes.reading(backbone, tasks), sizes.encoder(backbone))
 
 
-# ---- Tasks, as jobs are told of them.
+# ---- Tasks, as arguments of jobs.
 
 
 def task_for(study: Study, task: str, code: str) -> Task:
@@ -392,7 +392,7 @@ def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
     return task if study.tasks[task].on_request or alone or tunes(study, task) else TOGETHER
 
 
-# ---- Shares of the languages in which a language model is asked.
+# ---- Shards of the languages in which a language model is prompted.
 
 
 def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:

@@ -290,7 +290,7 @@ def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list
     told = ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in (REPRODUCED, NOT_REPRODUCED, NOT_RUN))
     level = table["level"].iloc[0]
     text = (
-        f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number lies within "
+        f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number is within "
         f"our {level:.0%} interval over seeds and items. A number of ours on other data, or of another encoder, is no "
         "attempt at the paper's, which counts as not run."
     )
