@@ -1,7 +1,7 @@
-"""What every program shares: its job as one value, one line for bad input, exit codes.
+"""Shared by all programs: arguments as a `Job`, one-line errors for bad input, exit codes.
 
-A program's top imports what its `Job` is made of, and its functions what they run: so a plan, which reads each `Job`,
-loads no torch, and a fault in an argument, or `--help`, takes no seconds.
+A program imports at its top only what its `Job` needs, and in its functions what they run: so a plan, which reads each
+`Job`, does not import torch, and `--help` or a wrong argument takes less than a second.
 """
 
 import contextlib
@@ -230,7 +230,7 @@ def _end(reason: str) -> NoReturn:
 
 
 def _spare_the_log() -> None:
-    """Drop what libraries log in every sound run, and what sounds like a fault to somebody who reads it."""
+    """Drop messages of libraries that every normal run logs, or that a reader would mistake for errors."""
     for library, words in NEEDLESS.items():
         logging.getLogger(library).addFilter(lambda record, words=words: words not in str(record.msg))
     # peft asks for it by the name that transformers 5 has replaced.

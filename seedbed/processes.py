@@ -98,7 +98,7 @@ def is_main() -> bool:
 
 
 def by_main(make: Callable[[], Any]) -> Any:
-    """What the main process makes, as JSON keeps it, for all processes; each asks for the same, in the same order."""
+    """The result of `make` in the main process, sent to all as JSON; all must call this in the same order."""
     if not _here.store:
         return make()
     name, _here.asked = f"asked {_here.asked}", _here.asked + 1

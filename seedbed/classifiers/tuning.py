@@ -157,7 +157,7 @@ class _Patience(EarlyStoppingCallback):
     """Stops a training that no longer gets better."""
 
     def on_train_begin(self, *args: Any, **kwargs: Any) -> None:
-        """Without the warning that nobody keeps the best weights."""
+        """The trainer without the warning that the best weights are not saved."""
 
 
 class _Trainer(Trainer):

@@ -74,7 +74,7 @@ _PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
 
 
 def _require_url(archive: str) -> None:
-    """It can be fetched, and holds no password; what has placeholders is looked at again when they are filled in."""
+    """Check that a URL is valid and has no password; one with placeholders is checked again once they are filled in."""
     try:
         place = urlsplit(archive).netloc if URL.fullmatch(archive) else None
     except ValueError:  # brackets that hold no address
@@ -152,7 +152,7 @@ class Source(Settings):
     buckets: tuple[Bucket, Bucket] = (0, 100)
     """Keep rows whose hash of the pivot text (or the text) modulo 100 is in [first, last)."""
     buckets_by: str = ""
-    """Column that `buckets` hash instead, so that all questions of a passage are in one part."""
+    """Column that `buckets` hash instead, so that all questions of a passage are in one bucket."""
     top_up: dict[str, Any] | None = None
     """Settings of a second reading, whose rows fill what the first leaves of `rows`, or follow."""
     otherwise: Source | None = None
@@ -339,6 +339,6 @@ class SeedPairs(Settings):
     count: int = Field(2048, gt=0)
     """Pairs for each language; a corpus in which fewer are left is an error."""
     language_id: bool = True
-    """Drop pairs of which a side is in the other side's language or in another script."""
+    """Drop pairs in which a sentence is in the other one's language or in another script."""
     seed: Seed = 42
     """Seed of the sample."""

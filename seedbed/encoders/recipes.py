@@ -50,7 +50,7 @@ class Data(Settings):
     @field_validator("from_languages", mode="before")
     @classmethod
     def _several(cls, language: Any) -> Any:
-        """One fault at a time, which a choice of three types would not tell."""
+        """Check the forms one by one, for one clear error instead of one for each type of the union."""
         if isinstance(language, list) and len({*map(str, language)}) < max(2, len(language)):
             raise ValueError(f"expected one code, or a list of two or more distinct codes; found {language}")
         return language
@@ -198,7 +198,7 @@ class Recipe(Settings):
     @field_validator("prefix", mode="before")
     @classmethod
     def _chosen(cls, prefix: Any) -> Any:
-        """One fault at a time, which a choice of two types would not tell."""
+        """Validate a mapping by itself, for one clear error instead of one for each type of the union."""
         return PrefixChoice.model_validate(prefix) if isinstance(prefix, Mapping) else prefix
 
     @model_validator(mode="after")
@@ -301,7 +301,7 @@ class Recipe(Settings):
 
 
 _parsed = cache(objectives.parsed)
-"""Every job of an encoder asks for its objective again and again."""
+"""`objectives.parsed`, cached: every job of an encoder needs its objective several times."""
 
 
 @cache

@@ -25,7 +25,7 @@ class FineTuning(Settings):
     weight_decay: float = Field(0.01, ge=0)
     """Weight decay of AdamW."""
     max_length: int = Field(512, gt=1)
-    """Tokens of a text; longer ones are cut."""
+    """Maximum tokens of a text; longer ones are truncated."""
     held_out: float = Field(0.1, gt=0, lt=1)
     """Share of the training texts on whose accuracy the epoch is chosen."""
     patience: int = Field(2, gt=0)
@@ -54,7 +54,7 @@ class Reading(Settings):
     stride: int = Field(128, gt=0)
     """Tokens that neighbouring windows share."""
     max_question: int = Field(64, gt=0)
-    """Tokens of a question; more are cut."""
+    """Maximum tokens of a question; longer ones are truncated."""
     max_answer: int = Field(30, gt=0)
     """Tokens of an answer, at most."""
     candidates: int = Field(20, gt=0)

@@ -84,7 +84,7 @@ class Task(Settings):
     @field_validator("pairs", mode="before")
     @classmethod
     def _of_two(cls, pairs: Any) -> Any:
-        """One fault at a time, which a choice of three types would not tell."""
+        """Check the forms one by one, for one clear error instead of one for each type of the union."""
         if pairs != "all" and not isinstance(pairs, list | dict):
             raise ValueError("expected `all`, pairs like [aze-kaz], or changes for each order like {aze-kaz: {...}}")
         named = [] if pairs == "all" else [*pairs]

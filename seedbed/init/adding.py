@@ -1,4 +1,4 @@
-"""More for a study that exists: pairs, triplets, translations, graded pairs or text; nothing that is there changes."""
+"""Add pairs, triplets, translations, graded pairs or text to an existing study; its entries do not change."""
 
 from collections.abc import Mapping
 from pathlib import Path

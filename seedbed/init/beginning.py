@@ -135,7 +135,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
 
 
 def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[str, Path]) -> pd.DataFrame:
-    """A table that somebody has; what should be in the language is, and what tests it has enough rows.
+    """Read a user's table, and check its language and, for a test set, its number of rows.
 
     Args:
         texts: sentences of the language.

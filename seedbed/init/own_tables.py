@@ -1,4 +1,4 @@
-"""Tables that somebody has besides a text: pairs, triplets, translations, a test set."""
+"""Tables that a user has in addition to a text: pairs, triplets, translations, a test set."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ COLUMNS = {
     "parallel": ["text", "pivot"],
     "test": ["sentence1", "sentence2", "score"],
 }
-"""What a person may have besides text -> its columns."""
+"""Type of a user's table -> its columns."""
 OWN = {"pairs": ["anchor"], "triplets": ["anchor"], "parallel": ["text"], "test": ["sentence1", "sentence2"]}
-"""The columns of it that are in the text's language."""
+"""Type of a table -> its columns that are in the text's language."""
 ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
 HALVES = ((0, 50), (50, 100))

@@ -78,6 +78,6 @@ def last_words(events: Events) -> str:
 
 
 def _last_line(log: Path) -> str:
-    """The last that a program said; of a bar, as it stood last."""
+    """The last line of a log; of a progress bar, its last state."""
     words = log.read_text(errors="replace").split("\n") if log.is_file() else []
     return next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), "nothing there")

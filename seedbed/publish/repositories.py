@@ -82,13 +82,13 @@ class Edited(NamedTuple):
 
 
 def _require_output(what: Path, output: Path) -> Edited | None:
-    """What is there already is what an earlier call wrote, since it is replaced, but for the card, which may be edited.
+    """Check that the output folder has only files of an earlier call, since it is replaced; its card may be edited.
 
     Returns:
         The card, if a person has edited it.
 
     Raises:
-        UserError: anything else is there: by the list that the earlier call left there, not by names.
+        UserError: it has other files than those in the earlier call's list.
     """
     place, own = output.resolve(), what.resolve()
     if output.is_symlink():

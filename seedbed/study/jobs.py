@@ -35,8 +35,8 @@ value_of = functools.cache(code.value)
 def rule_function(function: Callable) -> Callable:
     """Wrap a function for Snakemake: an error in the study becomes a one-line message.
 
-    The parameters are stored, once for Python and once where Snakemake looks first: it asks for them at each call, and
-    finding them takes longer than the call.
+    The signature is cached, once for Python and once where Snakemake looks first: Snakemake needs it at each call, and
+    inspecting it takes longer than the call.
     """
 
     def called(*args: Any, **named: Any) -> Any:

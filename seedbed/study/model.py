@@ -57,8 +57,8 @@ class Study(Settings):
     lock: Place = "assets.lock.json"
     """Revisions, digests and licences of unpinned downloads; commit it with your study."""
     paths: Paths = {}
-    """Folders of data: each name is a `{placeholder}` of every source; `none`: nobody has it, and no source that names
-    it is read."""
+    """Folders of data: each name is a `{placeholder}` of every source; `none`: the folder is not available, and no
+    source that names it is read."""
     pivot: Code = "eng"
     """The language of `corpora.nli` and of translations."""
     seeds: Annotated[list[Seed], Field(min_length=1), EACH_ONCE] = [1]

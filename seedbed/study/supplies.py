@@ -1,4 +1,4 @@
-"""Checks that a study's inputs exist: every corpus has a source, and every file that a source names is there."""
+"""Checks that a study's inputs exist: every corpus has a source, and every file that a source names exists."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -18,7 +18,7 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def with_sources(study: Study) -> None:
-    """Every corpus that a recipe needs has a source, and every local file is there.
+    """Check that every corpus that a recipe needs has a source, and that every local file exists.
 
     Raises:
         UserError: one is not.
@@ -273,7 +273,7 @@ def _check_file(source: Source | None, what: str) -> None:
 
 
 def _check_model(source: Source | None, what: str) -> None:
-    """The folder of a model is there."""
+    """Check that the folder of a model exists."""
     if not source or not source.file:
         return
     if _is(Path.is_file, source.file):
@@ -289,7 +289,7 @@ def _there(source: Source, what: str) -> None:
 
 
 def _is(ask: Callable[[Path], bool], file: str) -> bool:
-    """Ask of a path; a name that no file can have (too long, with a null byte) is none of a file."""
+    """Whether a check of a path is true; false for a name that no file can have (too long, with a null byte)."""
     try:
         return ask(Path(file))
     except (OSError, ValueError):

@@ -60,7 +60,7 @@ class Claim(Settings):
     languages: OnceEach[str] = (AVERAGE,)
     """Where the paper's numbers are, or their average."""
     cannot: str = ""
-    """Why nobody can run it; left out, a cluster can."""
+    """Why the comparison cannot be run; left out, a cluster can run it."""
     ours: list[Ours] = []
 
     @model_validator(mode="after")

@@ -61,9 +61,9 @@ class Column(Settings):
     """With `across: columns`, columns of one group have a separate grid, without the group's name at the ends of their
     labels."""
     protocol: Literal["overlap"] | protocols.Name
-    """Which tasks belong here; overlap: none, but the triplets in one language that a recipe's encoders learn from."""
+    """The tasks' protocol; overlap: no task, but the monolingual triplets that a recipe's encoders are trained on."""
     metric: str
-    """Which number of theirs."""
+    """The metric of these tasks."""
     tasks: OnceEach[str] = ()
     """Tasks of the column; default: all of the protocol without `on_request`."""
     recipes: OnceEach[str] = ()

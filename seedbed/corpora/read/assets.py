@@ -70,7 +70,7 @@ class Store:
         return read_json(self.lock).get(name, {}) if self.lock.is_file() else {}
 
     def verify(self, name: str, record: dict[str, str]) -> None:
-        """Write what a download was (revision, sha256, licence) into the lock file, or compare it with what is there.
+        """Write what a download was (revision, sha256, licence) into the lock file, or compare it with its entry there.
 
         Raises:
             UserError: it differs from the lock file.
@@ -213,7 +213,7 @@ def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
 
 
 def require_readable(path: Path) -> None:
-    """Check a file that a library will decompress and read by itself.
+    """Check a file that a library, not this module, will decompress and read.
 
     Raises:
         UserError: it would grow too much, has an unsupported compression, or a line of more than LINE bytes.
@@ -279,7 +279,7 @@ class _Piecewise(io.RawIOBase):
 
 
 class _Unpacked(_Piecewise):
-    """What a compressed file holds."""
+    """The content of a compressed file, decompressed when it is read."""
 
     def __init__(self, packed: BinaryIO, name: str) -> None:
         self._form, unpack = UNPACKERS[name.rpartition(".")[2].lower()]

@@ -81,7 +81,7 @@ def _go_on(url: str, path: Path) -> None:
 
 
 def _version(headers: Any) -> str:
-    """What tells one version of a file from the next; a weak ETag does not, to the byte."""
+    """Header that identifies the version of a file: a strong ETag, else the date; a weak ETag allows other bytes."""
     tag = headers.get("ETag") or ""
     return headers.get("Last-Modified") or "" if tag.startswith("W/") or not tag else tag
 

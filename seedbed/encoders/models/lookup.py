@@ -50,7 +50,7 @@ def lookup(weights: Path) -> SentenceTransformer:
 
 
 def _without_weights(weights: Path) -> Transformer | None:
-    """The transformer, with its tokenizer, on a device that holds nothing; None: it is of another kind."""
+    """The transformer on the meta device, with its tokenizer; None: the first module is no plain transformer."""
     whole = {"device_map": "meta"} | READ | NO_CODE
     if modules := (weights / "modules.json").is_file():
         model_files.check(weights)
@@ -66,7 +66,7 @@ def _without_weights(weights: Path) -> Transformer | None:
 
 
 def _table(transformer: Transformer) -> Tensor | None:
-    """The table of a transformer without weights, from its file; None: it is not there alone."""
+    """The table of input embeddings, read from the weights' file; None: the table alone does not give them."""
     model, embeddings = transformer.model, transformer.model.get_input_embeddings()
     if type(embeddings) is not nn.Embedding:
         return None

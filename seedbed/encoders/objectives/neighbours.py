@@ -61,7 +61,7 @@ class Neighbours(Objective):
     """Weights of the ranks sum to 1, so that more neighbours do not weigh more: 1.5 in all for two, 2.6 for seven."""
 
     negatives: bool = False
-    """Triplets are learnt: their hard negatives join the sum of equation 2, from anchors to positives."""
+    """Train on triplets: their hard negatives are added to the sum of equation 2, from anchors to positives."""
 
     least = 2
 

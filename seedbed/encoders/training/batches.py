@@ -242,7 +242,7 @@ def _languages(has: np.ndarray, training: Training, rng: np.random.Generator) ->
 
 
 def _too_few(name: str, rows: int, training: Training) -> str:
-    """Why no batch can be made of a set."""
+    """The error for a set that fills no batch."""
     of, size = f"set {name!r}" if name else "the data", training.batch_size
     if rows < size:
         return f"training.batch_size: {size}, and {of} has {rows} rows; give fewer, or `batches: mixed`"

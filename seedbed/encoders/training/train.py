@@ -288,7 +288,7 @@ def _arguments(
 
 
 class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
-    """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
+    """A trainer that saves the loss's state in checkpoints, calls it at each step, and puts no sentences into cards."""
 
     def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
         self.shuffled = shuffled

@@ -203,7 +203,7 @@ def _by_numbers(
     journal: Journal,
     told: Callable[[int], object],
 ) -> None:
-    """Ask for three numbers for each pair. A prompt of too many tokens is not sent, and has no answer."""
+    """Prompt the judge for three numbers for each pair. A prompt that is too long is not sent, and has no answer."""
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
     requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
     long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]

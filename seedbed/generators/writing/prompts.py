@@ -181,7 +181,7 @@ def problem_prompt(question: str, style: Style) -> str:
 
 
 def options_prompt(question: str, options: Sequence[str], passage: str, style: Style) -> str:
-    """Ask for the letter of one of several options, A for the first, maybe after a passage."""
+    """A prompt for the letter of one of several options, A for the first, with a passage if there is one."""
     forms = _read("reasoning")
     named = [_fill(forms["option"], letter=chr(ord("A") + place), text=text) for place, text in enumerate(options)]
     before = _fill(forms["passage"], passage=passage) if passage else ""

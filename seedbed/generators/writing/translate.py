@@ -178,7 +178,7 @@ def _made_by(tongue: Tongue, pivot: Tongue, writer: Writer) -> dict[str, Any]:
 
 
 def _ask(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer, journal: Journal) -> None:
-    """Ask for what the journal lacks; a text of too many tokens is not sent, and never cut."""
+    """Prompt for the translations that the journal lacks; a text that is too long is not sent, and never truncated."""
     backend, limit, requests, long = writer.backend, writer.generator.sampling.max_prompt_tokens, [], []
     if writer.reads == "codes":
         backend.between(tongue.code, pivot.code)

@@ -60,7 +60,7 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
         return Code(modules=(file,) if (ROOT / file).is_file() else ())
 
     def local_files(self) -> list[Path]:
-        """A person's files that it is made of."""
+        """Local files of the user that it is made from."""
         return fetch.local_files(self.source)
 
     def load(self, sizes: Sizes) -> Load:

@@ -38,7 +38,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     @cached_property
     def reported_on(self) -> str:
-        """The task that says how good it is; empty: there is none, or nothing chooses."""
+        """The task that reports its score; empty: there is none, or no task chooses."""
         study, best = self.study, self.study.best
         if not best or (best.dev and not self.chosen_on):
             return ""

@@ -154,7 +154,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
 
 
 def lacking(study: Study, task: str) -> str:
-    """A message about a folder of a task's sets that nobody has; empty: it exists, or there is no task."""
+    """A message about the missing folder of a task's data sets; empty: it exists, or there is no task."""
     spec = study.tasks.get(task)
     source = spec and study.tasks[study.test_set(task)].source
     return folders.lacking(source.dump(), study.paths) if source else ""

@@ -182,14 +182,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def english(self) -> str:
-        """The weights of the English side; empty: there is none."""
+        """The weights of the English encoder; empty: there is none."""
         if not self.reads_english:
             return ""
         return StudyBackbone.get(self.study, self.study.paired[self.backbone].english).weights()
 
     @property
     def english_prompts(self) -> Prompts | None:
-        """What the study puts before the English that it reads; None: what the weights of the English side say."""
+        """The study's prompts before English translations; None: those in the English encoder's weights."""
         if not (self.reads_english and self.spec.english.fusion):
             return None
         return self.study.backbones[self.study.paired[self.backbone].english].prompts
@@ -337,8 +337,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return Code(modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
 
     def _meets_others(self) -> bool:
-        """Whether its training can meet encoders of two paths, or in integers: not where all that it is made of is
-        plain, whatever other recipes the study has."""
+        """Whether its training may load two-path or int8 encoders: not if its recipe, and all that this starts from,
+        are plain, whatever other recipes the study has."""
         return self.backbone in self.study.paired or not all(map(_is_plain, self._recipes()))
 
     def _recipes(self) -> Iterator[StudyRecipe]:
