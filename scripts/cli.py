@@ -239,7 +239,7 @@ def _spare_the_log() -> None:
 
 @contextlib.contextmanager
 def resumable(job: Resumable) -> Iterator[dict[str, Any]]:
-    """Context with a training's output folder, checkpoint folder and checkpoint interval, from which it resumes."""
+    """Context with a training's output folder, the folder of checkpoints from which it resumes, and their interval."""
     with own_state(job.state, job.output / MANIFEST, job) as state:
         yield {"output": job.output, "state": state, "minutes": job.checkpoint_minutes}
 

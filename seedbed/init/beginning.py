@@ -39,8 +39,8 @@ TESTED = 20
 NEXT_LINE = "next-line"
 """The test that needs no labels: retrieval of a line's next line among the held-out lines."""
 HELD_OUT = (50, 2000)
-"""Bounds of the number of held-out lines, two for each pair: a tenth of the text. A text with less than five times
-the first has none."""
+"""Bounds of the number of held-out lines, two for each pair: a tenth of the text. A text with fewer lines than
+five times the lower bound has none."""
 ADJACENT_WHY = (
     "Text alone does not say which encoder is best, so this was measured elsewhere: on graded pairs, training on "
     "neighbouring sentences was 21 points above the same encoder before training in Hausa, 8 in Amharic and 16 in "

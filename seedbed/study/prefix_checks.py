@@ -67,7 +67,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
             raise ValueError(f"{where}: no recipe {other!r}; {suggest(other, sorted(study.recipes))}")
         found = study.recipes[other]
         if found.made or found.start or found.paired or found.prefix_of:
-            raise ValueError(f"{where}: {other} is trained, or has no separate prefix; name untrained recipes")
+            raise ValueError(f"{where}: {other} is trained, or has no fixed prefix; name untrained recipes")
         for kind, (asked, there) in _reach(study, name, other).items():
             if lacking := sorted({*asked} - {*there}):
                 raise ValueError(

@@ -68,7 +68,7 @@ def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tu
     except NotThereError as error:
         if source.otherwise is None:
             raise
-        print(f"{error}; {origins.in_words(origin(source.otherwise))} is read in its place", file=sys.stderr)
+        print(f"{error}; {origins.in_words(origin(source.otherwise))} is read instead", file=sys.stderr)
         counts.clear()
         return _there(source.otherwise, store, test, counts)
 

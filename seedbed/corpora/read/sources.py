@@ -111,7 +111,7 @@ def _inside(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
 
 
 def _at_most(blocks: Blocks, rows: int | None, counts: Counter[str]) -> tuple[Blocks, int | None]:
-    """At most `rows` sampled rows of a table, in its order, and how many fewer than `rows` it has; None: all rows."""
+    """At most `rows` sampled rows of a table, in its order, and how many fewer than `rows` it has. None: all."""
     if rows is None:
         return blocks, None
     spool = Spool(blocks)
