@@ -1,7 +1,7 @@
 """Digests of files that a person may change, needed at every plan: a large file is read once.
 
-After that, its digest is looked up by the file's size, inode and times, including the time of the last status change,
-which no program can set.
+After that, its digest is looked up by the file's path, size, inode and times, including the time of the last status
+change, which no program can set.
 """
 
 import contextlib

@@ -198,7 +198,7 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
 
     @property
     def drawing(self) -> Drawing:
-        """Settings of sampling; from one of `corpora.others`, the count is the rows of the recipe with the most rows."""
+        """Settings of sampling; from one of `corpora.others`, `count` is that of the recipe with the most rows."""
         study, text = self.study, self.other_text
         if not text:
             return study.anchors
