@@ -34,7 +34,7 @@ def main(job: Job) -> None:
 
 
 def of_other_targets(job: Job, jobs: "list[Planned]", outputs: Iterable[str]) -> "list[Planned]":
-    """The jobs of outputs that the study makes only on request."""
+    """The jobs of outputs that the study does not make by default."""
     from seedbed.operations.jobs import planned
 
     known = {output for one in jobs for output in one.outputs}

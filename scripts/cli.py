@@ -1,7 +1,7 @@
-"""What every program shares: its job as one value, one line for bad input, exit codes.
+"""Shared by all programs: arguments as a `Job`, one-line errors for bad input, exit codes.
 
-A program's top imports what its `Job` is made of, and its functions what they run: so a plan, which reads each `Job`,
-loads no torch, and a fault in an argument, or `--help`, takes no seconds.
+A program imports at its top only what its `Job` needs, and in its functions what they run: so a plan, which reads each
+`Job`, does not import torch, and `--help` or a wrong argument takes less than a second.
 """
 
 import contextlib
@@ -39,16 +39,16 @@ NEEDLESS = {
 """Logger of a library -> words of what it says without need."""
 
 Endpoints = Annotated[
-    NoResult[list[EndpointSettings]], Field(description="those that may be asked, as they are set today")
+    NoResult[list[EndpointSettings]], Field(description="encoder APIs that may be queried, with their current settings")
 ]
-"""Servers of encoders that a program may ask; see `seedbed.servers.named`."""
-State = Annotated[NoResult[Path], Field(description="folder for what a killed job needs to go on")]
+"""Encoder APIs that a program may query; see `seedbed.servers.named`."""
+State = Annotated[NoResult[Path], Field(description="folder of checkpoints and caches from which a killed job resumes")]
 
 
 class Job(Settings):
     """The arguments of a program: the workflow hands them over as JSON, a person as flags, a test as Python."""
 
-    # A plan asks for fields alone: to build what validates, and to read what stands below them, takes longer.
+    # A plan reads only fields: building validators and parsing their docstrings would take longer.
     model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
 
     def spans(self) -> bool:
@@ -83,7 +83,7 @@ class Encoder(Job):
         return self
 
     def spoken(self) -> dict[str, Any]:
-        """What stands before texts, and the language of each column."""
+        """The prompts put before texts, and the language of each column."""
         from seedbed.choices import read_choice
         from seedbed.encoders.prompts import by_language
 
@@ -93,7 +93,7 @@ class Encoder(Job):
 
 
 class Resumable(Job):
-    """Arguments of a training, which goes on after a kill."""
+    """Arguments of a training, which resumes after a kill."""
 
     output: Path
     """folder of the result"""
@@ -118,12 +118,12 @@ class Adapter(Resumable):
     lora: Lora = Lora()
 
     def named(self) -> dict[str, Any]:
-        """What the training is told of the base."""
+        """Facts of the base model that the training gets: its name and precision."""
         return {"name": self.name, "dtype": self.dtype}
 
 
 class Tuning(Resumable):
-    """Arguments of a program that fine-tunes an encoder and keeps its answers."""
+    """Arguments of a program that fine-tunes an encoder and saves its answers."""
 
     base: Path
     """folder of the encoder"""
@@ -152,7 +152,7 @@ class Asking(Job):
     name: str
     """the translator's, or the judge's"""
     generator: Generator | None = None
-    """the language model; left out, nobody is asked"""
+    """the language model; left out, no model is prompted"""
     base: Path | None = None
     """its folder; left out, a server alone has it"""
     state: State
@@ -161,7 +161,7 @@ class Asking(Job):
 
 
 class Fetching(Job):
-    """Arguments of a program that fetches: what, and where downloads and their revisions are kept."""
+    """Arguments of a program that fetches: what, and where downloads and their revisions are stored."""
 
     source: Source
     downloads: NoResult[Path] = Path("downloads")
@@ -230,7 +230,7 @@ def _end(reason: str) -> NoReturn:
 
 
 def _spare_the_log() -> None:
-    """Drop what libraries log in every sound run, and what sounds like a fault to somebody who reads it."""
+    """Drop messages of libraries that every normal run logs, or that a reader would mistake for errors."""
     for library, words in NEEDLESS.items():
         logging.getLogger(library).addFilter(lambda record, words=words: words not in str(record.msg))
     # peft asks for it by the name that transformers 5 has replaced.
@@ -239,17 +239,17 @@ def _spare_the_log() -> None:
 
 @contextlib.contextmanager
 def resumable(job: Resumable) -> Iterator[dict[str, Any]]:
-    """Where a training writes, and how it goes on after a kill; as long as the block."""
+    """Context with a training's output folder, the folder of checkpoints from which it resumes, and their interval."""
     with own_state(job.state, job.output / MANIFEST, job) as state:
         yield {"output": job.output, "state": state, "minutes": job.checkpoint_minutes}
 
 
 @contextlib.contextmanager
 def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
-    """What fine-tuning is told besides its rows and settings; as long as the block.
+    """Context with the options of fine-tuning in addition to its rows and settings.
 
     Args:
-        read_as: what its texts are, which says which of an encoder's own prompts stands before them.
+        read_as: what its texts are read as, which selects one of the encoder's own prompts for them.
     """
     from seedbed.encoders.prompts import own
 

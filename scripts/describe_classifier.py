@@ -1,4 +1,4 @@
-"""Write the manifest by which a classifier is opened: its kind, its settings, and the folders that it is made of."""
+"""Write the manifest from which a classifier is loaded: its kind, its settings, and the folders of its parts."""
 
 from pathlib import Path
 from typing import Any

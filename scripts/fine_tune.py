@@ -1,4 +1,4 @@
-"""Fine-tune one encoder on one training set, and label every test set that shares it; the labels are what is kept."""
+"""Fine-tune one encoder on one training set, and label every test set that shares it; only the labels are saved."""
 
 from scripts import cli
 from seedbed.encoders.tuning_settings import FineTuning

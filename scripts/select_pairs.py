@@ -1,4 +1,4 @@
-"""Draw one language's seed pairs from its parallel text; no side of a pair is an evaluation sentence."""
+"""Sample one language's seed pairs from its parallel text; no sentence of a pair is an evaluation sentence."""
 
 from pathlib import Path
 

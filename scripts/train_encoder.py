@@ -35,7 +35,7 @@ class Job(cli.Encoder, cli.Resumable):
     miner: Path | None = None
     """the backbone that mined them, if it is not `weights`"""
     rows: int = 0
-    """train on so many of the texts, see corpora.select.subset; 0: all"""
+    """number of texts to train on, see corpora.select.subset; 0: all"""
     refer: dict[str, Path] = {}
     """name in the objective -> the encoder that it means"""
     translations: list[dict[str, Path]] = []
@@ -55,7 +55,7 @@ class Job(cli.Encoder, cli.Resumable):
         if bool(self.weights) == bool(self.endpoint):
             raise ValueError("give `weights` or `endpoint`")
         if self.objective and self.objective.rule != "train_encoder":
-            raise ValueError(f"objective: {objectives.name_of(self.objective)} is learnt by {self.objective.rule}")
+            raise ValueError(f"objective: {objectives.name_of(self.objective)} is trained by {self.objective.rule}")
         return self
 
     def spans(self) -> bool:
@@ -97,7 +97,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
 
 
 def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
-    """What is learnt from, with the pivot's rows beside it; neighbours must be those that the backbone finds."""
+    """The training data, joined with the rows in the pivot language; neighbours must be mined by the backbone."""
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.mining import require_mined
     from seedbed.encoders.objectives.alignment import with_pivot

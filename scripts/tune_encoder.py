@@ -1,4 +1,4 @@
-"""Fine-tune one encoder on one training set, and answer every test set that shares it; the answers are what is kept."""
+"""Fine-tune one encoder on one training set, and answer every test set that shares it; only the answers are saved."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,7 +32,7 @@ def main(job: Job) -> None:
 
 
 def read_as(kind: str) -> str:
-    """What the texts of a kind, or its questions, are read as."""
+    """What the encoder reads the texts or questions of a corpus as: query, document or text."""
     return READ_AS.get(COLUMNS[kind][0], TEXT)
 
 

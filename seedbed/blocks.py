@@ -137,7 +137,7 @@ class Lookup:
 
 
 def _base(statement: str) -> sqlite3.Connection:
-    """A data base of its own, in a file without a name once it outgrows its memory."""
+    """A new private database, which spills into an unnamed file once it outgrows its memory."""
     base = sqlite3.connect("")
     for setting in ("journal_mode = OFF", "synchronous = OFF", "temp_store = FILE", f"cache_size = -{CACHE >> 10}"):
         base.execute(f"PRAGMA {setting}")

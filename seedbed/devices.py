@@ -76,7 +76,7 @@ def keep_own_gpu(environment: MutableMapping[str, str]) -> None:
 
 
 def _hold(count: int, names: Sequence[str], folder: Path) -> list[str]:
-    """Lock free GPUs, all at once, or wait and try again: jobs that held some and waited for more could deadlock."""
+    """Wait until `count` GPUs are free at once: two jobs that each lock one and wait for another would deadlock."""
     folder.mkdir(mode=0o700, exist_ok=True)
     if folder.is_symlink() or folder.stat().st_uid != os.getuid():
         raise UserError(

@@ -86,7 +86,7 @@ def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
 
 
 def _below(model: type[BaseModel]) -> dict[str, str]:
-    """Field -> the text that stands below it in its class."""
+    """Field -> the docstring below it in its class."""
     found = {}
     for kind in reversed(model.__mro__[: model.__mro__.index(BaseModel)]):
         body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body

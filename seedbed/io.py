@@ -78,7 +78,7 @@ def _require_columns(header: list[str], columns: Sequence[str], path: Path) -> N
     if missing := [name for name in columns if name not in header]:
         raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(header) or 'nothing'}")
     if len(set(header)) < len(header):
-        raise UserError(f"{path}: a column stands twice in the header, {', '.join(header)}; rename one")
+        raise UserError(f"{path}: a column appears twice in the header, {', '.join(header)}; rename one")
 
 
 def decoded(stream: BinaryIO, name: str | Path) -> Iterator[str]:

@@ -69,7 +69,7 @@ def processes_on_node(nodes: int, environment: Mapping[str, str]) -> int:
 
 
 def srun(nodes: int, environment: Mapping[str, str]) -> list[str]:
-    """The beginning of a command that runs once on each node of a job, beside the step that starts it."""
+    """`srun` and its options, to run a command once on each node of a job, overlapping the step that starts it."""
     cores = [f"--cpus-per-task={environment[CORES]}"] if CORES in environment else []
     places = [f"--nodes={nodes}", f"--ntasks={nodes}", "--ntasks-per-node=1"]
     return ["srun", "--overlap", "--kill-on-bad-exit", "--cpu-bind=none", *places, *cores]

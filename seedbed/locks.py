@@ -14,7 +14,7 @@ from seedbed.io import UserError
 def exclusive(path: str | Path) -> Iterator[None]:
     """Context that holds a lock file; it is released when the process ends, in whatever way, also on other nodes.
 
-    The file's modification time is the beginning of the block.
+    The file's modification time is the time at which the context was entered.
 
     Raises:
         UserError: another process holds it, or its folder is not writable.

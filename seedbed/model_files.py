@@ -13,7 +13,7 @@ from typing import Any
 from seedbed.io import UserError, is_own, read_json
 
 LARGEST = 2**27
-"""Maximum bytes of a file that is read whole. Tokenizers of 262,000 pieces have 33 MB, indexes of the largest models
+"""Maximum bytes of a file that is read whole. Tokenizers of 262,000 tokens have 33 MB, indexes of the largest models
 less.
 """
 WHOLE = {".json", ".jinja", ".md", ".model", ".txt"}
@@ -33,7 +33,7 @@ MODULES = {
     **{f"sentence_transformers.{home}.{name}": name for name, home in _HOMES.items()},
     **{f"sentence_transformers.models.{name}": name for name in _HOMES},  # until 5.3
     "sentence_transformers.sentence_transformer.modules.normalize.Normalize": "Normalize",  # 5.4 to 5.7
-    "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.models`, whatever code lies beside it
+    "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.models`, whatever code is next to it
     "int8_transformer.Int8Transformer": "Int8Transformer",  # likewise
     **{f"two_paths.{name}": name for name in ("FeaturePath", "Coupled")},  # likewise
 }
@@ -167,7 +167,7 @@ def _modules(path: Path, _: list[Any]) -> None:
                 f"{path}: {kind} is foreign code; allowed are sentence-transformers' {', '.join(sorted(_HOMES))}"
             )
         if (folder / "adapter_config.json").is_file():
-            raise UserError(f"{folder}: an adapter in the place of a module; merge it into the model")
+            raise UserError(f"{folder}: an adapter instead of a module; merge it into the model")
         if MODULES[kind] == "Int8Transformer":
             _integers(folder)
         config = folder / "config.json"
@@ -189,14 +189,14 @@ def _integers(folder: Path) -> None:
 
     try:
         graph = onnx.load(folder / GRAPH, load_external_data=False)
-    except Exception as error:  # protobuf has one of its own
+    except Exception as error:  # protobuf has its own exception
         raise UserError(f"{folder / GRAPH}: no graph of ONNX ({str(error).splitlines()[0]}); save it again") from None
     if _leads_out(graph):
         raise UserError(f"{folder / GRAPH}: names files outside of it; save the encoder again")
 
 
 def _leads_out(message: Any) -> bool:
-    """Whether a tensor at any place in a message of ONNX is kept in another file."""
+    """Whether a tensor at any place in a message of ONNX is stored in another file."""
     for field, value in message.ListFields():
         if field.name == "external_data" or (field.name == "data_location" and value):
             return True
@@ -223,7 +223,7 @@ def _encoder(path: Path, config: dict[str, Any]) -> None:
 def _config(path: Path, config: dict[str, Any]) -> None:
     """transformers fetches an attention from the hub, as code, if it has a repository's name."""
     if "configuration_files" in config:
-        raise UserError(f"{path}: configuration_files: another configuration stands in for this one; leave it out")
+        raise UserError(f"{path}: configuration_files: another configuration would replace this one; leave it out")
     for key, value in config.items():
         if "_implementation" in key:
             names = value.values() if isinstance(value, dict) else [value]
@@ -234,7 +234,7 @@ def _config(path: Path, config: dict[str, Any]) -> None:
 
 
 def _tokenizer(path: Path, config: dict[str, Any]) -> None:
-    """In the place of three of the files transformers puts the model's own; others it opens as they are named."""
+    """transformers replaces three named files by the model's own; it would open any other file that is named."""
     overridden = {"tokenizer_file", "special_tokens_map_file", "added_tokens_file"}
     for key in ("vocab", "merges", "source_spm", "target_spm"):
         if isinstance(config.get(key), str):
@@ -247,7 +247,7 @@ def _tokenizer(path: Path, config: dict[str, Any]) -> None:
 
 
 def _special(path: Path, config: dict[str, Any]) -> None:
-    """What stands here goes before all that transformers has found: `vocab_file` would be opened as it is named."""
+    """Keys of this file override what transformers has found: it would open a `vocab_file` that is named here."""
     if odd := sorted(key for key in config if not re.fullmatch(r"\w+_tokens?", key)):
         raise UserError(f"{path}: {odd[0]} is no special token")
 
@@ -273,7 +273,7 @@ def _adapter(path: Path, config: dict[str, Any]) -> None:
     if not re.fullmatch(r"transformers\.models\.[a-z0-9_.]*", library):
         raise UserError(f"{path}: auto_mapping: parent_library {library!r} is foreign code")
     if (path.parent / "config.json").is_file():
-        raise UserError(f"{path}: an adapter beside a model's config.json; merge it into the model, or give it alone")
+        raise UserError(f"{path}: an adapter next to a model's config.json; merge it into the model, or give it alone")
 
 
 _LOOKS = {

@@ -71,7 +71,7 @@ TRAINING = "_train"
 """Suffix of a training set's name after its task's; other names have no underscore."""
 
 TOGETHER = "all"
-"""Name of all tasks that are not on request, and of a language model's variants, which one job scores."""
+"""Name of all tasks without `on_request`, and of a language model's variants, which one job scores."""
 SHARE = rf"{ANY}(-[01]+)?"
 """Pattern for the languages that one job queries a language model in: all, or a shard of them."""
 

@@ -1,8 +1,8 @@
-"""One training in several processes: which of them this is, and what they tell each other.
+"""One training in several processes: the index of this process, and communication between them.
 
-All of them read the same rows in the same order and hold the same weights; what each does alone is to encode its share
-of a batch, see `encoders.training.shares`. Hugging Face's trainer and accelerate are not told of the others: they would
-give each process other rows, and so other in-batch negatives.
+All of them read the same rows in the same order and have the same weights; each encodes only its share of a batch, see
+`encoders.training.shares`. Hugging Face's trainer and accelerate do not learn of the other processes: they would give
+each process other rows, and so other in-batch negatives.
 """
 
 from __future__ import annotations

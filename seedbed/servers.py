@@ -1,5 +1,5 @@
 """HTTP requests with JSON to model servers: retries while they are busy, one-line errors, and tokens that are never
-shown.
+printed.
 
 Only servers that the study names may get requests, see `named`: a model's folder alone is not trusted.
 """
@@ -121,7 +121,7 @@ def post(
     """
     token = os.environ.get(key, "").strip()
     if not (token.isascii() and token.isprintable()):
-        raise UserError(f"{key}: no token, since it has characters that no header can; expected ASCII in one line")
+        raise UserError(f"{key}: no token, since an HTTP header cannot have its characters; expected one line of ASCII")
     headers = {"Content-Type": "application/json", "User-Agent": "seedbed"}  # some refuse urllib's own name
     headers |= {"Authorization": f"Bearer {token}"} if token else {}
     message = urllib.request.Request(url, json.dumps(body).encode(), headers)
@@ -143,7 +143,7 @@ def post(
             pause = max(pause, min(_asked(error.headers), LONGEST))
         except (ValueError, InvalidURL) as failure:
             if text is None:
-                reason = f"no URL that can be asked ({failure})"
+                reason = f"no valid URL ({failure})"
                 break
             reason = f"no JSON, but: {text[: 10 * TOLD].decode(errors='replace')}"
         except (OSError, HTTPException) as failure:
@@ -155,14 +155,14 @@ def post(
         if left <= 0 or attempt + 1 == tries:
             break
         time.sleep(pause)
-        begun += pause  # a server that is silent is told from one that says to wait
+        begun += pause  # a silent server is distinguished from one that says to wait
     # A server may send back what it was sent; cut only when no part of it can be left.
     reason = " ".join(reason.split()).replace(token or "\0", "***")[:TOLD]
     raise fault(f"{url}: model {body['model']!r}: {reason}")
 
 
 def _answer(message: urllib.request.Request, timeout: float) -> tuple[urllib.error.HTTPError | None, bytes]:
-    """The body of an answer, LARGEST + 1 bytes at most; of an error, and what it says of itself, the beginning."""
+    """The body of an answer, at most LARGEST + 1 bytes; or an HTTP error and the start of its body."""
     try:
         with _OPENER.open(message, timeout=timeout) as answer:
             return None, answer.read(LARGEST + 1)
@@ -173,10 +173,10 @@ def _answer(message: urllib.request.Request, timeout: float) -> tuple[urllib.err
 
 
 def _within(seconds: float, call: Callable[[], T]) -> T:
-    """What a call returns or raises, in so many seconds in all: a socket's own limit is for each read.
+    """What a call returns or raises, within `seconds` in all: a socket's own timeout is for each read.
 
     Raises:
-        TimeoutError: it has not ended by then, and is left to itself.
+        TimeoutError: the call has not ended by then; its thread is not stopped.
     """
     future: Future[T] = Future()
 

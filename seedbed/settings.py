@@ -24,7 +24,7 @@ SHOWN = 30
 WIDEST = 200
 """Maximum characters of a value in an error."""
 SECRET = "secret"
-"""Type of a fault whose value may be a secret and is never shown."""
+"""Type of a fault whose value may be a secret and is never printed."""
 
 
 def _uncoerced(schema: Any) -> Any:
@@ -189,7 +189,7 @@ def require_known(where: str, what: str, given: str | Iterable[str] | None, know
 
 
 def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:
-    """Names of the fields that stand at a location inside nested models, mappings, lists and unions."""
+    """Names of the fields at a location inside nested models, mappings, lists and unions."""
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         if not location:
             return {field.alias or name for name, field in annotation.model_fields.items()}
@@ -204,7 +204,7 @@ def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:
 def _base_url(url: str) -> str:
     parts = urlsplit(url)
     if "@" in parts.netloc:
-        fault = "a password in a URL would stand in logs and reports; give it as a variable of the environment"
+        fault = "a password in a URL would appear in logs and reports; give it as an environment variable"
         raise PydanticCustomError(SECRET, fault)
     if url and (parts.scheme not in ("http", "https") or parts.query or parts.fragment):
         raise PydanticCustomError(SECRET, "no base URL; expected one like https://host/v1, without ? and #")

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 Tracker = Literal["none", "tensorboard", "trackio"]
 ASKED = "SEEDBED_REPORT_TO"
-"""Environment variable by which a run tells its jobs the tracker: as an option of programs it would count as part of
-results.
+"""Environment variable by which a run passes the tracker to its jobs: as an option of programs it would count as part
+of results.
 """
 
 

@@ -59,7 +59,7 @@ class Checkpoints(TrainerCallback):
         self.last = self.clock()
 
     def on_step_end(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        # After the last step of an epoch it is on_epoch_end's turn: a training that goes on would not evaluate it.
+        # After the last step of an epoch on_epoch_end saves: a training that resumes here would not evaluate the epoch.
         if state.epoch != int(state.epoch):
             control.should_save = self._due(control)
 

@@ -31,7 +31,7 @@ def require_host(url: str) -> None:
     except UnicodeError:
         raise ValueError(f"no host is called {host!r}: a part between dots has 1 to 63 characters") from None
     try:
-        parts.port  # noqa: B018  it is read when it is asked for
+        parts.port  # noqa: B018  the property parses the port
     except ValueError:
         raise ValueError("a port is a number from 0 to 65535") from None
 

@@ -22,7 +22,7 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         return node
 
     def _each_once(self, node: yaml.Node | None, seen: set[int], above: list[yaml.Node]) -> None:
-        """Look at what was written, before merge keys are replaced by what they stand for."""
+        """Check for repeated keys and cycles before merge keys are expanded."""
         if any(node is one for one in above):
             raise UserError(f"line {node.start_mark.line + 1}: what is here holds itself, by an alias; take that out")
         if id(node) in seen or not isinstance(node, yaml.CollectionNode):
@@ -73,7 +73,7 @@ def check_configuration(path: str | Path) -> None:
     """
     content = read(path)
     if {*"{}"} & {*os.path.relpath(path)}:
-        raise UserError(f"{path}: Snakemake fills in what stands in braces in the name of a file; rename it")
+        raise UserError(f"{path}: Snakemake replaces what is in braces in the name of a file; rename it")
     if isinstance(content, dict) and TEMPLATE in content:
         raise UserError(f"{path}: {TEMPLATE} makes a configuration a program; write down what it gives, without it")
 

@@ -81,7 +81,7 @@ def predict_labels(
         model: loads it, by `open_greedy`; not called if the journal has all answers.
         queries: the texts with their examples.
         labels: the labels.
-        instruction: the instruction at the beginning of a prompt.
+        instruction: the instruction at the start of each prompt.
         how: how answers are obtained.
         journal: cache of answers to the same prompts, see `request_key`; None: no caching.
 
@@ -170,7 +170,7 @@ def prompts_of(
         model: the language model.
         queries: the texts with their examples.
         labels: the labels.
-        instruction: the instruction at the beginning of a prompt.
+        instruction: the instruction at the start of each prompt.
         how: how answers are obtained.
         limit: the maximum number of tokens, see `generators.writing.backends.fits`.
 
@@ -206,7 +206,6 @@ def likelihoods(
         prompts: token ids of n prompts.
         labels: the labels.
         prefix: text between prompt and label.
-        batch_size: prompts of a batch.
         report: called after each batch with the indices of its prompts and their results.
 
     Raises:

@@ -22,7 +22,7 @@ def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts:
         output: the system's folder.
         about: facts for score files.
         system: its kind, and the settings of that kind.
-        parts: name -> folder; `{lang}` in a path stands for the test language.
+        parts: name -> folder; `{lang}` in a path is replaced by the test language.
 
     Raises:
         UserError: a folder has no manifest.

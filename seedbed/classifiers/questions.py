@@ -66,8 +66,9 @@ class Reader:
         room = self.reading.max_length - special - longest
         if room <= self.reading.stride:
             raise UserError(
-                f"reading: beside a question of {longest} tokens a window of {self.reading.max_length} has room for "
-                f"{room} of the context, and neighbours share {self.reading.stride}; lower `stride` or `max_question`"
+                f"reading: with a question of {longest} tokens, a window of {self.reading.max_length} has room for "
+                f"{room} of the context, and adjacent windows share {self.reading.stride}; lower `stride` or "
+                "`max_question`"
             )
         found = self.tokenizer(
             asked,

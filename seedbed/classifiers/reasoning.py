@@ -56,7 +56,7 @@ def generate_answers(
         model: loads it; not called if the journal has all answers.
         problems: questions with their prompts, see `prompts.problem_prompt` and `options_prompt`.
         letters: letters of the options; without any, the answer is the generated text, and `cut` counts answers that
-            reached the length limit.
+            were truncated at the length limit.
         how: settings.
         journal: cache of answers to the same prompts, see `in_context.request_key`; None: no caching.
         vectors: gives soft prompts (n, s, d), which are inserted before the tokens of each prompt, after its first
@@ -110,7 +110,7 @@ def _weigh(
 def first_letter(text: str, letters: Sequence[str]) -> str:
     """The letter of the option that an answer names, in upper case; empty: none, or several.
 
-    It is the letter after "answer is" or "answer:", else the one at the beginning, else the only one in the text.
+    It is the letter after "answer is" or "answer:", else the one at the start, else the only one in the text.
     Letters within words or as articles ("A hotel") do not count; nor do thoughts.
     """
     text = re.sub(r"\\boxed|[*_`$\"]", "", without_thoughts(text))
@@ -128,7 +128,7 @@ def require_width(model: Backend, width: int) -> None:
         UserError: they cannot.
     """
     if not hasattr(model, "model") or model.model.config.is_encoder_decoder:
-        raise UserError("reasoning: vectors stand before the tokens of a decoder alone, on backend transformers")
+        raise UserError("reasoning: only a decoder on backend transformers takes vectors before its tokens")
     if (own := model.model.get_input_embeddings().embedding_dim) != width:
         raise UserError(
             f"reasoning: features of width {width}, and the generator's input embeddings have {own}; anchor them to an "

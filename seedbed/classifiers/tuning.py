@@ -51,12 +51,12 @@ class Tuned:
     model: PreTrainedModel
     tokenizer: Any
     labels: list[str]
-    """What its logits stand for: those of the training set, sorted."""
+    """The labels of its logits, in order: those of the training set, sorted."""
     prefix: str
     limit: int
     """Tokens that it reads of a text."""
     report: dict[str, Any]
-    """Settings, counts, loss and held-out accuracy of each epoch, the epoch that was kept, versions."""
+    """Settings, counts, loss and held-out accuracy of each epoch, the selected epoch, versions."""
 
     def encoded(self, texts: Iterable[str]) -> list[dict[str, Any]]:
         """Each text's tokens."""
@@ -86,7 +86,7 @@ def train(
     state: Path,
     minutes: float,
 ) -> Tuned:
-    """Train all weights on labelled texts but a held-out share, and keep those of the epoch that labels it best.
+    """Train all weights on labelled texts but a held-out share, and return those of the epoch that labels it best.
 
     AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are padded
     to their own longest text, which the attention mask makes the same as padding to the limit.
@@ -97,7 +97,7 @@ def train(
         seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
             one model.
         dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
-        state: a directory for checkpoints. A killed training goes on from the last one.
+        state: a directory for checkpoints. A killed training resumes from the last one.
         minutes: as of `trainers.fit`.
 
     Raises:
@@ -132,7 +132,7 @@ def train(
 
 
 def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
-    """Places of the texts to learn from and of those held out: a random share of each label, as near as it can be.
+    """Indices of training and of held-out texts, stratified: a random share of each label, as near as possible.
 
     Raises:
         UserError: the share is less than one text, or leaves none.
@@ -157,7 +157,7 @@ class _Patience(EarlyStoppingCallback):
     """Stops a training that no longer gets better."""
 
     def on_train_begin(self, *args: Any, **kwargs: Any) -> None:
-        """Without the warning that nobody keeps the best weights."""
+        """The trainer without the warning that the best weights are not saved."""
 
 
 class _Trainer(Trainer):
@@ -203,7 +203,7 @@ def _accuracy(found: EvalPrediction) -> dict[str, float]:
 
 
 def _summary(state: TrainerState) -> dict[str, Any]:
-    """Epoch by epoch what was measured, and which was kept."""
+    """What was measured after each epoch, and which epoch was selected."""
     accuracies = [round(entry["eval_accuracy"], 6) for entry in state.log_history if "eval_accuracy" in entry]
     return {
         "steps": state.global_step,

@@ -1,4 +1,4 @@
-"""Settings of what a source does to its rows after reading: replacements, joins, changes of script, following rows."""
+"""Settings of how a source changes rows after reading: replacements, joins, transliteration, adjacent rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PAIRS = TypeAdapter(list[tuple[str, str]])
 
 
 def _from_pairs(replace: Any) -> Any:
-    """Changes from what stands in JSON, see `Replacements`."""
+    """Changes from their form in JSON, see `Replacements`."""
     if not isinstance(replace, dict):
         return replace
     items = replace.items()
@@ -47,7 +47,7 @@ class Join(Settings):
     by: dict[str, str] = {}
     """Our column -> the other's; empty: rows are matched by their ids."""
     keep: Literal["matched", "all"] = "matched"
-    """all: rows of the other reading that match none of ours are kept too."""
+    """all: rows of the other reading that match none of ours are added too."""
 
     @model_validator(mode="after")
     def _all_of_what(self) -> Self:

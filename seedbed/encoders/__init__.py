@@ -1,1 +1,1 @@
-"""Room: sentence encoders."""
+"""Encoders: sentence encoders, their training, loading and compression."""

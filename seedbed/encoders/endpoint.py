@@ -44,7 +44,7 @@ class Endpoint(InputModule):
         """Request vectors and add `sentence_embedding` (texts, dimensions) in float32.
 
         Raises:
-            UserError: the server cannot be reached or refuses, or its vectors are not of the expected number and
+            UserError: no connection to the server, it refuses, or its vectors are not of the expected number and
                 dimensions.
         """
         texts, size = features["texts"], self.settings.batch_size

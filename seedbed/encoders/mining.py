@@ -107,7 +107,7 @@ def mine(
 ) -> MinedNeighbours:
     """Find the `k` sentences of a pool with the highest cosine to each query, ties in the pool's order.
 
-    Only one block's vectors are in memory; of earlier blocks the nearest so far are kept.
+    Only one block's vectors are in memory, and the nearest neighbours in earlier blocks.
 
     Args:
         queries: sentences.
@@ -184,7 +184,7 @@ def _read(pool: Pool, indices: np.ndarray, cosines: np.ndarray, size: int) -> Mi
 
 
 def _audit(mined: MinedNeighbours) -> dict[str, Any]:
-    """What a reader wants to know of neighbours: how near by rank, how many of them there are, who stands out."""
+    """Statistics of mined neighbours: mean cosine by rank, counts, the commonest, and near duplicates."""
     counts = Counter(mined.texts.ravel().tolist())
     return {
         "queries": len(mined.texts),
@@ -223,7 +223,7 @@ def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | N
         return
     made, again = read_json(audit), "mine them again, or give the file of this backbone"
     if not isinstance(made, dict) or not isinstance(made.get("mining"), dict):
-        raise UserError(f"{audit}: not an audit of mine_neighbours, which writes it beside {texts.name}; {again}")
+        raise UserError(f"{audit}: not an audit of mine_neighbours, which writes it next to {texts.name}; {again}")
     if made.get("weights") != sha256(weights):
         raise UserError(f"{texts}: neighbours by other weights than {weights}; {again}")
     if made.get("prefix") != prefix:

@@ -1,4 +1,4 @@
-"""What stands before a text: the same before each; another before a query than before a document; or by its language.
+"""Prompts before texts: the same for all; different ones for queries and documents; or one for each language.
 
 SONAR's encoder reads `kaz_Cyrl` before every Kazakh text; the backbone's prefix is `{flores}`.
 """
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
 Prefix = str | Prompts | Mapping[str, str]
-"""What stands before a text: the same before each, by what it is read as, or by language."""
+"""The prompt before a text: the same for all, by what the text is read as, or by language."""
 READ = (QUERY, DOCUMENT, TEXT)
 """Names of an encoder's prompts: the first two are those that sentence-transformers and mteb look for; any other is a
 language's."""
 NAMES = {QUERY: (QUERY,), DOCUMENT: (DOCUMENT, "passage", "corpus")}
 """What models call their prompts, as sentence-transformers' `encode_query` and `encode_document` look for them."""
 SAID = "config_sentence_transformers.json"
-"""The file in which a model says what stands before texts."""
+"""The file of a model that has its prompts."""
 BEFORE = "before "
-"""What the columns begin with that say what stands before each text of another column."""
+"""Prefix of the name of a column that has the prompt of each text of another column."""
 
 
 class _Said(BaseModel):
@@ -45,12 +45,12 @@ class _Said(BaseModel):
 
 
 def own(model: Path) -> Prompts:
-    """What a model's own file says stands before texts; nothing where it says nothing.
+    """The prompts in a model's own file; empty where the file has none.
 
-    What it asks for by another name, as for a task, no text gets; without a name it is its default prompt.
+    Prompts with other names, such as those of a task, are not used; `text` is the model's default prompt.
 
     Raises:
-        UserError: the file says it otherwise than sentence-transformers does.
+        UserError: the file's prompts are not in the form of sentence-transformers.
     """
     file = model / SAID
     try:
@@ -83,12 +83,13 @@ def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapp
 def prompted(
     table: pd.DataFrame, names: Sequence[str], prefix: Mapping[str, str], languages: Mapping[str, str]
 ) -> pd.DataFrame:
-    """The rows as an encoder reads them, where what stands before a text hangs on its language.
+    """The rows with the prompts before their texts, for an encoder whose prompt depends on the language.
 
     Args:
-        table: columns of texts, maybe each with one of BEFORE (`batches.lay_out`); an empty text stays empty.
-        names: what columns of texts can be called.
-        languages: of columns, whatever BEFORE says; under `""` of those that neither knows, and of the encoder.
+        table: columns of texts, maybe each with a column BEFORE of prompts (`batches.lay_out`); empty texts stay empty.
+        names: possible names of columns of texts.
+        prefix: language -> prompt.
+        languages: column -> language, which has priority over BEFORE; `""`: the language of all other columns.
 
     Raises:
         UserError: there is no prefix for a column's language.
@@ -106,25 +107,25 @@ def prompted(
 def prompt_of(prompts: Mapping[str, str], language: str, where: str = "prefix") -> str:
     """The prompt of a language; UserError: there is none."""
     if language not in prompts:
-        lacking = f"no prompt for {language}" if language else "whose texts it reads is not told"
+        lacking = f"no prompt for {language}" if language else "whose texts it reads is not given"
         raise UserError(
-            f"{where}: {lacking}, and what stands before a text hangs on its language; it has {len(prompts)} prompts, "
-            f"like that of {next(iter(prompts), 'none')}"
+            f"{where}: {lacking}, and the prompt depends on the language; it has {len(prompts)} prompts, "
+            f"such as that of {next(iter(prompts), 'none')}"
         )
     return prompts[language]
 
 
 def put(encoder: SentenceTransformer, prefix: Prefix, language: str = "") -> SentenceTransformer:
-    """The encoder, which puts a prefix before every text; any prompts of its own are gone.
+    """Set the prompts of an encoder, which replace all that it has.
 
-    By what a text is read as it has a prompt of each, `encode_query(texts)` and `encode_document(texts)`; `encode`
-    alone reads a text that is neither.
+    With `Prompts`, `encode_query` and `encode_document` put those of queries and documents before texts, and `encode`
+    that of all other texts.
 
-    By language it has a prompt of each, `encode(texts, prompt_name="kaz")`, and the tokenizer puts no language of its
-    own before a text; languages whose token a tokenizer of NLLB lacks have no prompt.
+    With a prompt for each language, `encode(texts, prompt_name="kaz")` selects one, and NLLB's tokenizer puts no
+    language token before a text; languages whose token it lacks have no prompt.
 
     Args:
-        language: whose prompt is taken where none is named; empty, or one that has none: nothing stands there then.
+        language: the language whose prompt is the default; empty, or a language without a prompt: no default prompt.
     """
     if isinstance(prefix, Prompts):
         if prefix.differ:
@@ -168,17 +169,17 @@ def without_language(tokenizer: NllbTokenizer) -> PreTrainedTokenizerFast:
 
 
 def speak(encoder: SentenceTransformer, language: str, folder: Path) -> str:
-    """Have an encoder read one language: the prompt that stands before every text from now on.
+    """Set the prompt of one language as the encoder's prompt of every text, and return it.
 
     Args:
-        language: of the texts; empty: the one that it takes where none is named.
-        folder: of the encoder, for what is said.
+        language: the texts' language; empty: the encoder's default.
+        folder: the encoder's folder, for messages.
 
     Returns:
-        The prompt; empty where what stands before a text does not hang on its language, and nothing is done.
+        The prompt; empty, with the encoder unchanged, if its prompts do not depend on the language.
 
     Raises:
-        UserError: it has no prompt for that language.
+        UserError: the encoder has no prompt for that language.
     """
     each = {name: prompt for name, prompt in encoder.prompts.items() if name not in READ}
     if not each:

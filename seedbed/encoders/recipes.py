@@ -39,7 +39,7 @@ class Data(Settings):
     """The generator; left out, the first. Of paraphrases in the pivot language: what translates them; left out,
     nothing."""
     rows: int | None = Field(None, gt=1)
-    """At most so many rows; no more are generated or sampled than some recipe needs."""
+    """Maximum number of rows; no more are generated or sampled than some recipe needs."""
     from_languages: Literal["own", "pivot", "all"] | Code | Annotated[list[Code], Field(min_length=2)] = "own"
     """Whose data: each language's own; the pivot's, or one named language's, for all; `all`, or a list: one encoder for
     all of the recipe's languages, where rows of one id are translations and a batch is in one language unless
@@ -50,9 +50,9 @@ class Data(Settings):
     @field_validator("from_languages", mode="before")
     @classmethod
     def _several(cls, language: Any) -> Any:
-        """One fault at a time, which a choice of three types would not tell."""
+        """Check the forms one by one, for one clear error instead of one for each type of the union."""
         if isinstance(language, list) and len({*map(str, language)}) < max(2, len(language)):
-            raise ValueError(f"two codes or more, each once, or one alone that is no list; found {language}")
+            raise ValueError(f"expected one code, or a list of two or more distinct codes; found {language}")
         return language
 
     @model_validator(mode="after")
@@ -192,13 +192,13 @@ class Recipe(Settings):
     @field_validator("objective", mode="before", json_schema_input_type=str | dict[str, dict[str, Any]])
     @classmethod
     def _named(cls, objective: Any) -> Any:
-        """A name alone stands for an objective with its defaults."""
+        """The name of an objective without settings means the objective with its defaults."""
         return {objective: {}} if isinstance(objective, str) and objective else objective
 
     @field_validator("prefix", mode="before")
     @classmethod
     def _chosen(cls, prefix: Any) -> Any:
-        """One fault at a time, which a choice of two types would not tell."""
+        """Validate a mapping by itself, for one clear error instead of one for each type of the union."""
         return PrefixChoice.model_validate(prefix) if isinstance(prefix, Mapping) else prefix
 
     @model_validator(mode="after")
@@ -301,7 +301,7 @@ class Recipe(Settings):
 
 
 _parsed = cache(objectives.parsed)
-"""Every job of an encoder asks for its objective again and again."""
+"""`objectives.parsed`, cached: every job of an encoder needs its objective several times."""
 
 
 @cache

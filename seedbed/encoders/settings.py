@@ -95,7 +95,7 @@ class Sides(Settings):
 
 
 class Prompts(Settings):
-    """What stands before a text by what it is read as, such as E5-Mistral's instructions for queries."""
+    """Prompts before texts by what they are read as, such as E5-Mistral's instructions for queries."""
 
     query: str = ""
     """Before queries of retrieval, questions, and anchors in training."""
@@ -120,7 +120,7 @@ class Prompts(Settings):
 
 
 def text_of(before: str | Prompts | None) -> str:
-    """What stands before a text that is neither query nor document, as far as it is said."""
+    """The prompt before a text that is neither query nor document; empty if none is given."""
     return before.text if isinstance(before, Prompts) else before or ""
 
 
@@ -155,7 +155,7 @@ class Backbone(Settings):
         if len(given) != 1:
             raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {', '.join(given) or 'none'}")
         if self.by_language and not self.source:
-            raise ValueError("by_language: in the place of `source` in some languages; give that for the others")
+            raise ValueError("by_language: replaces `source` in some languages; give `source` for the others")
         if self.prefix is not None and self.prompts:
             raise ValueError("give `prefix`, the same before every text, or `prompts`, not both")
         for name in ("prefix", "prompts"):
@@ -169,7 +169,7 @@ ORIGINS = ("source", "endpoint", "fusion", "pair")
 
 
 class Reference(Settings):
-    """An encoder of the study: of the language and seed of what refers to it, or of its own first seed."""
+    """An encoder of the study, with the language and seed of the encoder that refers to it, else its first seed."""
 
     backbone: str
     """A name under `backbones`."""
@@ -221,15 +221,15 @@ class Training(Settings):
     """Rows that are contrasted together. 512 is for a GPU; on a CPU take 32 to 64."""
     mini_batch: int = Field(0, ge=0)
     """Texts that are encoded at once in training (GradCache): memory grows with these; the loss is that of the whole
-    batch. 0: all of its texts, or as many as fit in memory."""
+    batch. 0: all of its texts, or the number that fits in memory."""
     gradient_checkpointing: NoResult[bool] = False
     """Keep no activations within blocks and compute them again: less memory, a third more time."""
     distinct: bool = False
     """No text twice in a batch, where it would be its own negative (sentence-transformers' NO_DUPLICATES)."""
     batches: Literal["mixed", "sets"] | dict[str, PositiveInt] = "mixed"
     """mixed: rows of all sets together. sets: each batch from one set (what is before the last colon of an id), in
-    turn, each set repeating; an epoch has as many steps as all rows fill batches (paper 004). `{translations: 32}`: so
-    many rows of this set in each batch, the rest from other sets."""
+    turn, each set repeating; an epoch has as many steps as all rows fill batches (paper 004). `{translations: 32}`:
+    32 rows of this set in each batch, the rest from other sets."""
     crosslingual: bool = False
     """With `data: {from_languages: all}`: sentences of a row in different languages, six per batch at most (paper 004);
     else each batch is in one language."""
@@ -289,5 +289,5 @@ class Training(Settings):
     @classmethod
     def _moved(cls, given: Any) -> Any:
         if isinstance(given, dict) and "checkpoint_steps" in given:
-            raise ValueError("checkpoint_steps: is now `checkpoint_minutes`, beside `training` and for all trainings")
+            raise ValueError("checkpoint_steps: is now `checkpoint_minutes`, next to `training` and for all trainings")
         return given

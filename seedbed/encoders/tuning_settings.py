@@ -25,11 +25,11 @@ class FineTuning(Settings):
     weight_decay: float = Field(0.01, ge=0)
     """Weight decay of AdamW."""
     max_length: int = Field(512, gt=1)
-    """Tokens of a text; longer ones are cut."""
+    """Maximum tokens of a text; longer ones are truncated."""
     held_out: float = Field(0.1, gt=0, lt=1)
     """Share of the training texts on whose accuracy the epoch is chosen."""
     patience: int = Field(2, gt=0)
-    """Stop after so many epochs without improvement."""
+    """Number of epochs without improvement after which training stops."""
 
 
 class Reading(Settings):
@@ -40,7 +40,7 @@ class Reading(Settings):
     """
 
     epochs: int = Field(3, gt=0)
-    """Passes over the windows; the last one's weights are kept."""
+    """Passes over the windows; the weights after the last are saved."""
     batch_size: int = Field(32, gt=0)
     """Windows of a step."""
     learning_rate: float = Field(3e-5, gt=0)
@@ -54,7 +54,7 @@ class Reading(Settings):
     stride: int = Field(128, gt=0)
     """Tokens that neighbouring windows share."""
     max_question: int = Field(64, gt=0)
-    """Tokens of a question; more are cut."""
+    """Maximum tokens of a question; longer ones are truncated."""
     max_answer: int = Field(30, gt=0)
     """Tokens of an answer, at most."""
     candidates: int = Field(20, gt=0)

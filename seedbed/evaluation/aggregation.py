@@ -104,8 +104,8 @@ class Aggregate:
     def for_orders(self, table: pd.DataFrame) -> "Aggregate":
         """The aggregate for a given item file: if it has both orders of a language pair, the mean over the two orders.
 
-        An item then has the scores of both orders of its id side by side, so that resamples keep them together; NaN
-        where an order lacks the id.
+        An item then has the scores of both orders of its id, so that resamples keep them together; NaN where an order
+        lacks the id.
         """
         if ORDER not in table.columns:
             return self

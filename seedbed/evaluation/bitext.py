@@ -31,7 +31,7 @@ def f1_at_k(neighbours: ArrayLike, gold: ArrayLike, k: int) -> dict[str, float]:
         found = f"neighbours {neighbours.shape} and gold {gold.shape}"
         raise UserError(f"f1_at_k: {found}; expected (n, k) and (n,), n >= 1")
     if not 1 <= k <= neighbours.shape[1]:
-        raise UserError(f"f1_at_k: k is {k}; it must lie between 1 and the {neighbours.shape[1]} neighbours given")
+        raise UserError(f"f1_at_k: k is {k}; expected a number from 1 to the {neighbours.shape[1]} neighbours")
     predicted = predictions(neighbours, gold, k)
     f1 = f1_score(gold, predicted, average="weighted", zero_division=0)
     return {"f1": float(f1), "accuracy": float((predicted == gold).mean())}

@@ -41,7 +41,7 @@ def uniformity(x: ArrayLike, *, t: float = 2) -> float:
     n = len(x)
     if n < 2:
         raise UserError("uniformity: one row; pairs need at least two")
-    # The log of each strip's sum, so that no potential underflows and n x n numbers are never held.
+    # The log of each strip's sum, so that no potential underflows and n x n numbers are never in memory.
     strips = [logsumexp(-t * _squared_distances(x, start)) for start in range(0, n - 1, _ROWS)]
     return float(logsumexp(strips) - np.log(n * (n - 1) / 2))
 

@@ -36,7 +36,7 @@ def join_languages(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.Da
     """
     one, other = (table.set_index("id", drop=False) for table in sets)
     if twice := [name for table in (one, other) for name in table.index[table.index.duplicated()]]:
-        raise UserError(f"{pair}: id {twice[0]!r} stands twice in one language; give each row an id of its own")
+        raise UserError(f"{pair}: id {twice[0]!r} appears twice in one language; make ids unique")
     common = [name for name in one.index if name in other.index]
     if not common:
         raise UserError(

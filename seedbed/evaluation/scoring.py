@@ -137,7 +137,7 @@ def _encode_each(of_column: Callable[[str], Encode], *columns: pd.Series) -> lis
 
 
 class _ReachedError(Exception):
-    """The sets are right so far: the system is asked."""
+    """A check has reached the first query of the system: the data sets are valid so far."""
 
 
 def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> None:

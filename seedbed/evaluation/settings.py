@@ -84,7 +84,7 @@ class Task(Settings):
     @field_validator("pairs", mode="before")
     @classmethod
     def _of_two(cls, pairs: Any) -> Any:
-        """One fault at a time, which a choice of three types would not tell."""
+        """Check the forms one by one, for one clear error instead of one for each type of the union."""
         if pairs != "all" and not isinstance(pairs, list | dict):
             raise ValueError("expected `all`, pairs like [aze-kaz], or changes for each order like {aze-kaz: {...}}")
         named = [] if pairs == "all" else [*pairs]
@@ -146,11 +146,11 @@ class TextMap(Settings):
     """knn or icl: the texts are of its training sets, in each of its languages. With `pairs` a task whose test sets are
     translations, bitext or layers: the texts are of these."""
     texts: int = Field(200, gt=0)
-    """About how many: as many whole sentences, each in every language, as come nearest to it."""
+    """Approximate number of texts; the map has whole sentences, each in every language."""
     pairs: int | None = Field(None, gt=0)
-    """In the place of `texts`: so many translations of each language, all if there are not enough."""
+    """Instead of `texts`: number of translations of each language; all if there are fewer."""
     seed: Seed = 0
-    """Seed of the draw and of the method."""
+    """Seed of sampling and of the method."""
     method: Literal["tsne", "umap"] = "tsne"
     """How they are brought to the plane."""
     perplexity: float = Field(30.0, ge=1)

@@ -239,7 +239,7 @@ def replicates(
         others: items of further systems; they do not change the values of the others.
     """
     rng = np.random.default_rng(seed)
-    # All seeds before all items: the numbers drawn do not depend on where batches end.
+    # All seeds before all items: the random numbers do not depend on where batches end.
     seeds = [rng.integers(len(items), size=(len(items), resamples)) for items in systems]
     other = np.random.default_rng([seed, 1])
     seeds += [other.integers(len(items), size=(len(items), resamples)) for items in others]

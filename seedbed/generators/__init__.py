@@ -1,1 +1,1 @@
-"""Room: language models and their adapters."""
+"""Generators: language models and their adapters."""

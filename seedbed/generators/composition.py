@@ -51,8 +51,8 @@ def compose(
         source: tensors of the language adapter of the source language.
         scale: lambda in the paper.
         space: "factors" composes A and B element-wise and keeps rank r (AdaMergeX's code). "product" composes B A and
-            has
-            rank 3r, with scale and sign in B. Both are right for any alpha / r, provided that this ratio is kept.
+            has rank 3r, with scale and sign in B. Both are exact for any alpha / r, provided that this ratio is
+            unchanged.
 
     Returns:
         The composed tensors, by the names in `task`, in float32.
@@ -82,8 +82,7 @@ def compose_directories(
 
     `residuals` are Frobenius norms over all modules, relative to the exact B A: `factors`, the error of composing
     element-wise, and `rank`, the error of truncating to the task adapter's rank by SVD. `shift` is the distance of the
-    exact
-    B A from the task adapter's, relative to the latter. `parts` are the manifests of the three adapters.
+    exact B A from the task adapter's, relative to the latter. `parts` are the manifests of the three adapters.
 
     Args:
         task: the task adapter.
@@ -98,8 +97,8 @@ def compose_directories(
 
     Raises:
         UserError: not an adapter; adapters of different bases, modules, ranks or alphas; or, for "factors", of
-            different
-            seeds. Factors can be added only if the A matrices had the same initial values, which only the seeds show.
+            different seeds. Factors can be added only if the A matrices had the same initial values, which only the
+            seeds show.
     """
     adapters = {"task": _read(task), "target": _read(target), "source": _read(source)}
     _check_configs(adapters.values())

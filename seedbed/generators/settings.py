@@ -1,4 +1,4 @@
-"""Settings of the generators room: the language model, its adapters, its prompts and its sampling."""
+"""Settings of generators: the language model, its adapters, its prompts and its sampling."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Sampling(Settings):
     repetition_penalty: float = Field(1.0, ge=1)
     """Penalty of repeated tokens, as in transformers. 1: none."""
     max_new_tokens: int = Field(128, gt=0)
-    """Length limit; a cut completion is marked, and the audit drops it."""
+    """Length limit; a truncated completion is marked, and the audit drops it."""
     max_prompt_tokens: int = Field(512, gt=16)
     """A longer prompt is refused and its row marked; not for openai-chat."""
     seed: Seed = 42

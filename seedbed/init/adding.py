@@ -1,4 +1,4 @@
-"""More for a study that exists: pairs, triplets, translations, graded pairs or text; nothing that is there changes."""
+"""Add pairs, triplets, translations, graded pairs or text to an existing study; its entries do not change."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -65,7 +65,7 @@ def entries(
 
 
 def _report_alone(parts: Parts) -> None:
-    """One task in the place of two, where another one chooses already."""
+    """Replace the development and test task by one test task, where the study already has a development task."""
     dev, test = parts.tasks.values()
     rows = [dev["source"]["buckets"][0], test["source"]["buckets"][1]]
     source = {"file": test["source"]["file"]} | ({} if rows == [0, 100] else {"buckets": rows})
@@ -165,7 +165,7 @@ def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list
     if chooses := before.get("dev"):
         also = [*before.get("also", []), parts.best["test"]]
         return {**before, "also": also}, [
-            f"{chooses} goes on choosing, and the answer shows {parts.best['test']} too: with another `best.dev` "
+            f"{chooses} still chooses, and the answer shows {parts.best['test']} too: with another `best.dev` "
             "prefixes would be chosen again, and every encoder trained again."
         ]
     shown = {"also": [before["test"]]} if before.get("test") else {}

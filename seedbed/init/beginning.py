@@ -33,14 +33,14 @@ from seedbed.languages import registry
 PAIRS = {"kind": "matched_pairs"}
 """The kind of a corpus whose rows are pairs that belong together."""
 ENOUGH = 100
-"""Translations that choose, and as many that report, where there are three times as many or more."""
+"""Translations of the development set, and of the test set, if there are three times this number or more."""
 TESTED = 20
 """Pairs below which no half of a test says anything."""
 NEXT_LINE = "next-line"
-"""The test that needs no labels: is the next line found among the held-out lines?"""
+"""The test that needs no labels: retrieval of a line's next line among the held-out lines."""
 HELD_OUT = (50, 2000)
-"""Lines that are held out for it, two for each pair: a tenth of the text, within these bounds. Of a text of less
-than five times the first none are."""
+"""Bounds of the number of held-out lines, two for each pair: a tenth of the text. A text with fewer lines than
+five times the lower bound has none."""
 ADJACENT_WHY = (
     "Text alone does not say which encoder is best, so this was measured elsewhere: on graded pairs, training on "
     "neighbouring sentences was 21 points above the same encoder before training in Hausa, 8 in Amharic and 16 in "
@@ -114,7 +114,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     )
     if parts.best.get("dev"):
         parts.best |= {"also": [NEXT_LINE]} if running.tasks else {}
-        parts.said.append("The test that chooses also says whether the backbone's prefix stands before texts, or none.")
+        parts.said.append("The test that chooses also says whether the backbone's prefix is put before texts, or none.")
     else:
         parts.best = recommended(parts)
         parts.said.append(
@@ -135,7 +135,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
 
 
 def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[str, Path]) -> pd.DataFrame:
-    """A table that somebody has; what should be in the language is, and what tests it has enough rows.
+    """Read a user's table, and check its language and, for a test set, its number of rows.
 
     Args:
         texts: sentences of the language.
@@ -152,7 +152,7 @@ def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[s
             f"{file}: {len(table)} pairs; at least {TESTED} are needed, of which half choose the best "
             "encoder and half say how good it is"
         )
-    for column in OWN[kind] if len(table) >= TESTED else ():  # of fewer nothing can be told
+    for column in OWN[kind] if len(table) >= TESTED else ():  # fewer cannot be classified
         where, own = f"{file}: column {column}", pieces(table[column])
         if len(own) < TESTED:
             first = min(len(table), LINES)
@@ -196,9 +196,7 @@ def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
         source["following"] = {"columns": {"pivot": "text"}, "disjoint": True}
         task = {"protocol": "bitext", "source": source, "languages": [code], "clean": True, "on_request": True}
         parts.tasks = {NEXT_LINE: task}
-        parts.said.append(
-            f"Its first {held} lines are held out: whether the next line is found among them is a weak test."
-        )
+        parts.said.append(f"Its first {held} lines are held out: retrieving the next line among them is a weak test.")
     return parts
 
 
@@ -215,7 +213,7 @@ def of_both(parts: Parts) -> Parts:
 
 
 def _held_out(text: Path) -> int:
-    """How many of a text's first lines are held out; 0: it is too short, or too few of them follow one another."""
+    """How many of a text's first lines are held out; 0: it is too short, or too few of them are consecutive."""
     least, most = HELD_OUT
     count = sum(1 for _ in lines_of(text))
     held = min(most, max(least, count // 10))
@@ -253,7 +251,7 @@ def of_table(
         return Parts(others={name: {"kind": "triplets", "file": str(file)}}, recipes={name: recipe})
     if kind == "test":
         low, high = own_tables.scale_of(file, table)
-        said = f"Scores of the test set lie from {low:g} to {high:g}; half of its pairs choose, half report."
+        said = f"Scores of the test set are from {low:g} to {high:g}; half of its pairs choose, half report."
         task = {"protocol": "sts", "scale": [low, high]}
         return _tested(free("own-sts"), task, file, HALVES, code, said)
     return _of_translations(file, table, code, tested=tested, free=free)
@@ -284,7 +282,7 @@ def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool
         parts.best["limits"] = BITEXT_LIMITS
     if tested or learnt:
         name, rest = free("translations"), {"buckets": [*learnt]} if learnt else {}
-        # The pivot's side is the first, as by it buckets of translations are told: those that test are not learnt.
+        # The pivot column comes first: buckets hash it, so that test translations are not trained on.
         parts.others[name] = PAIRS | matched(file, table, "pivot", "text") | rest
         parts.recipes[name] = on_pairs(name)
         if free("distilled") == "distilled":

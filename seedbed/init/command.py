@@ -93,7 +93,7 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def _printable(text: str) -> str:
-    """A text in one line, without characters that a terminal obeys: names of files and columns may have any."""
+    """A text with line breaks and control characters escaped: names of files and columns may have any."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
@@ -116,7 +116,7 @@ def begin(args: argparse.Namespace) -> None:
 
 
 def extend(args: argparse.Namespace) -> None:
-    """Add a file to a study, checked likewise; UserError: the study is not found, or the file is wrong."""
+    """Add a file to a study, and check it likewise; UserError: no such study, or a wrong file."""
     path = args.study or _only_study()
     _plain(args.file, path)
     config = _settings(path)

@@ -1,4 +1,4 @@
-"""Tables that somebody has besides a text: pairs, triplets, translations, a test set."""
+"""Tables that a user has in addition to a text: pairs, triplets, translations, a test set."""
 
 from pathlib import Path
 
@@ -16,9 +16,9 @@ COLUMNS = {
     "parallel": ["text", "pivot"],
     "test": ["sentence1", "sentence2", "score"],
 }
-"""What a person may have besides text -> its columns."""
+"""Type of a user's table -> its columns."""
 OWN = {"pairs": ["anchor"], "triplets": ["anchor"], "parallel": ["text"], "test": ["sentence1", "sentence2"]}
-"""The columns of it that are in the text's language."""
+"""Type of a table -> its columns that are in the text's language."""
 ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
 HALVES = ((0, 50), (50, 100))
@@ -57,7 +57,7 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
     if table.empty:
         raise UserError(f"{path}: no row in it; expected one at least, with {', '.join(columns)}")
     if "id" in table.columns and (twice := table["id"][table["id"].duplicated()].tolist()):
-        raise UserError(f"{path}: id {twice[0]!r} stands in several rows; give each its own, or leave the column out")
+        raise UserError(f"{path}: id {twice[0]!r} appears in several rows; make ids unique, or leave the column out")
     return table
 
 
@@ -68,7 +68,7 @@ def matched(file: Path, table: pd.DataFrame, one: str, other: str) -> dict:
 
 
 def scale_of(file: Path, table: pd.DataFrame) -> tuple[float, float]:
-    """The scale on which the scores of a test set lie.
+    """The scale of a test set's scores: from 0 or the least score to the first of ENDS that is not exceeded.
 
     Raises:
         UserError: a score is no finite number; the half that chooses, or the one that reports, has one score alone.

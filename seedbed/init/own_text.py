@@ -238,12 +238,12 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
     if language.sure or language.code == "eng":
         return
     own, other = as_many(texts, english())
-    # Half of either teaches, and half is asked about: English cannot be told from English.
+    # Half of each trains, and half is classified: English cannot be distinguished from English.
     told = LanguageId(own[::2], other[::2])
     seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(other[1::2]).mean())
     if sum(seen) / 2 < (1 + SHARE) / 2:
         raise UserError(
-            f"{path}: reads like English, from which {1 - sum(seen) / 2:.0%} of sentences cannot be told; expected "
+            f"{path}: reads like English: {1 - sum(seen) / 2:.0%} of sentences cannot be distinguished; expected "
             f"{language.name}"
         )
 
@@ -277,7 +277,7 @@ def require_language(where: str, texts: list[str], language: Guess) -> None:
 def remark(texts: list[str], language: Guess) -> str:
     """What was seen of the language of texts that passed, in a sentence."""
     if language.sure:
-        return "Whether the text is in that language was not asked."
+        return "Whether the text is in that language was not checked."
     if not code_of(language.code):
         return (
             f"The text is not English; whether it is {language.name}, which CLD2 does not know, or another language "

@@ -91,7 +91,7 @@ def _key(node: yaml.Node, path: Keys) -> yaml.Mark | None:
 
 
 def _last(node: yaml.Node) -> int:
-    """The last line of a value: a mark at the end of a block may lie beyond comments that follow it."""
+    """The last line of a value: the end mark of a block may be after comments that follow it."""
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         return _last(last[1] if isinstance(last, tuple) else last)

@@ -17,7 +17,7 @@ BEGAN, FAILED = "job_info", "job_error"
 
 @dataclass(frozen=True)
 class Event:
-    """The beginning or failure of a job."""
+    """The start or failure of a job."""
 
     kind: str
     time: float
@@ -51,7 +51,7 @@ class _Line(logging.Formatter):
 
 
 def keep(results: Path, logger: logging.Logger) -> None:
-    """Record the beginning and failure of jobs from Snakemake's logger."""
+    """Record the start and failure of jobs from Snakemake's logger."""
     (file := results / EVENTS).parent.mkdir(parents=True, exist_ok=True)
     handler = logging.FileHandler(file, encoding="utf-8")
     # A rule that only names files, such as `all`, is a job without an output, of which nothing is to be known.
@@ -78,6 +78,6 @@ def last_words(events: Events) -> str:
 
 
 def _last_line(log: Path) -> str:
-    """The last that a program said; of a bar, as it stood last."""
+    """The last line of a log; of a progress bar, its last state."""
     words = log.read_text(errors="replace").split("\n") if log.is_file() else []
     return next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), "nothing there")

@@ -45,7 +45,7 @@ def planned(configfiles: list[Path], config: dict, threads: dict, targets: list[
             workflow = api.workflow(resource_settings=cores, config_settings=given, snakefile=ROOT / "Snakefile")
             workflow.dag(asked)
             plan = workflow._workflow
-            # Where it begins, a plan makes folders, and an inventory of files: beside links to the records.
+            # A plan writes folders and an inventory of files in its working directory: hence links to the records.
             links = Path(folder, RECORDS)
             links.mkdir()
             for name in ("metadata", "incomplete"):

@@ -40,8 +40,8 @@ def made_by(state: Path) -> dict[Path, str]:
 def stale(state: Path, jobs: Sequence[Job]) -> list[Leftover]:
     """The files of state that no job will use.
 
-    A job's folder is kept while the job is still to do with the same settings. Embeddings are kept while an encoder
-    with their weights is under the results, and servers' answers always.
+    Not stale are the folder of a job that is still to do with the same settings, embeddings of an encoder whose weights
+    are under the results, and servers' answers.
 
     Args:
         state: the folder of state.

@@ -20,7 +20,7 @@ class Limits:
 
     def __init__(self, workflow: Any, costs: CostSpec, device: Device, benchmarks: Path) -> None:
         self.workflow, self.costs, self.device, self.benchmarks = workflow, costs, device, benchmarks
-        # A plan of which only counts are shown (`--quiet`) shows no resources.
+        # A plan that prints only counts (`--quiet`) prints no resources.
         self._shown = not {"RULES", "ALL"} & {one.name for one in workflow.output_settings.quiet or ()}
 
     def seconds(self, rule: str, wildcards: Any, threads: int, gpus: int) -> float:

@@ -1,4 +1,4 @@
-"""Beginning and end of a Snakemake run: locks, GPUs, environments, and final messages."""
+"""Start and end of a Snakemake run: locks, GPUs, environments, and final messages."""
 
 import contextlib
 import sys

@@ -50,7 +50,7 @@ def write(
 
 
 def revised(output: Path, commit: str) -> None:
-    """Put the commit of an upload in the place of the revision; UserError: no commit."""
+    """Replace the revision by the commit of an upload; UserError: no commit."""
     if not _COMMIT.fullmatch(commit):
         raise UserError(f"revision: {commit!r} is no commit of the hub, 40 digits and letters a to f")
     for meta in sorted(output.glob("results/*/*/model_meta.json")):

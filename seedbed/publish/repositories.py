@@ -31,8 +31,7 @@ def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
 
     Raises:
         UserError: it is no encoder, adapter or triplets; the hub would refuse its card, see `checks.require_card`; it
-            is
-            an encoder behind an API or a fusion; a score belongs to another encoder; an adapter's base is not on the
+            is an encoder behind an API or a fusion; a score belongs to another encoder; an adapter's base is not on the
             hub; an option does not apply to this kind; its files are not those of its manifest; its card reveals this
             machine, see `private.require_public`; the output contains other files, or edits that would be lost.
     """
@@ -69,7 +68,7 @@ def kind_of(what: Path) -> tuple[str, Callable[[Path, Wishes, Path, Path], None]
     if what.suffix == ".tsv" and what.with_suffix(".audit.json").is_file():
         return "dataset", triplets.write
     if (what / manifests.MANIFEST).is_file() and "members" in read_json(what / manifests.MANIFEST):
-        raise UserError(f"{what}: a fusion has no weights of its own; publish its encoders")
+        raise UserError(f"{what}: a fusion has no weights; publish its encoders")
     raise UserError(f"{what}: no encoder (modules.json), adapter ({LORA}) or audited triplets (.tsv with .audit.json)")
 
 
@@ -82,13 +81,13 @@ class Edited(NamedTuple):
 
 
 def _require_output(what: Path, output: Path) -> Edited | None:
-    """What is there already is what an earlier call wrote, since it is replaced, but for the card, which may be edited.
+    """Check that the output folder has only files of an earlier call, since it is replaced; its card may be edited.
 
     Returns:
         The card, if a person has edited it.
 
     Raises:
-        UserError: anything else is there: by the list that the earlier call left there, not by names.
+        UserError: it has other files than those in the earlier call's list.
     """
     place, own = output.resolve(), what.resolve()
     if output.is_symlink():
@@ -190,7 +189,7 @@ def _copy(what: Path, repository: Path, files: Mapping[str, str], but: set[str])
     model_files.check(what)
     for name, digest in sorted(files.items()):
         if not model_files.is_inside(name) or not is_own(what / name, what):
-            raise UserError(f"{what}: its manifest names {name!r}, which is no file of its own; make it again")
+            raise UserError(f"{what}: its manifest names {name!r}, which is no file in this folder; make it again")
         if sha256(what / name) != digest:
             raise UserError(f"{what / name}: not what its job wrote; put it back, or make it again")
         if name not in but:
@@ -205,7 +204,7 @@ def _languages(about: Mapping[str, Any]) -> list[str]:
 
 
 def _seen(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What a manifest says, without where files lie on this machine."""
+    """The content of a manifest, without paths on this machine."""
     records = [record | {"origin": origins.public(record.get("origin", []))} for record in about.get("data", [])]
     return {**about, "data": records} if records else dict(about)
 
@@ -221,7 +220,9 @@ def _unlicensed(what: Path, about: Mapping[str, Any]) -> str:
     if not licences.is_stated(about.get("licence")) and (unknown := licences.unknown(about)):
         return f"{what}: {' and '.join(map(_unknown, unknown))}; such terms may bind it, so give --licence"
     if len(terms := licences.reaching(licences.stated_in(about))) > 1:
-        return f"{what}: the terms of {', '.join(one.name for one in terms)} bind what learnt from outputs, {several}"
+        return (
+            f"{what}: the terms of {', '.join(one.name for one in terms)} bind encoders trained on outputs, {several}"
+        )
     weights = licences.of_weights(about)
     if len(weights) > 1 and all(map(licences.found, weights)):
         return f"{what}: it has weights under {' and '.join(dict.fromkeys(weights))}, {several}"
@@ -244,11 +245,11 @@ def _limits(about: Mapping[str, Any]) -> str:
     said = []
     records = about.get("data", [])
     if names := [one["name"] for one in records if "-nc" in one.get("licence", "").casefold()]:
-        said.append(f"Not for commercial use are the data {', '.join(names)}, from which it learnt.")
+        said.append(f"Not for commercial use are the data {', '.join(names)}, on which it was trained.")
     if names := [one["name"] for one in records if not licences.is_stated(one.get("licence"))]:
         said.append(f"Nobody has stated the licence of {', '.join(names)}.")
     for terms in licences.reaching(licences.stated_in(about)):
         said.append(
-            f"A model wrote, translated or judged what it learnt from; its terms ({terms.link}) go with the encoder."
+            f"A model wrote, translated or judged its training data; the model's terms ({terms.link}) apply too."
         )
     return " ".join(said)

@@ -49,7 +49,7 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
         statistics: of the intervals: resamples of test items, level and seed.
 
     Raises:
-        UserError: a score is another encoder's, or is none; its items are gone, or at odds with it.
+        UserError: a file is no score, or another encoder's; its items are missing, or do not agree with it.
     """
     digest, statistics = vectors_digest(dict(manifest)), statistics or Statistics()
     found = []

@@ -75,8 +75,7 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
 
     Raises:
         UserError: it is no such file, is a link out of the folder, or has no rows; its sources state no licence, and
-            none
-            is given; it was generated in a pivot language that the study does not have.
+            none is given; it was generated in a pivot language that the study does not have.
     """
     for file in (what, what.with_suffix(".audit.json")):
         if not is_own(file, what.parent):

@@ -11,7 +11,7 @@ from seedbed.publish import leaderboard
 from seedbed.publish.repositories import CARD, REPOSITORY
 
 TAG = "seedbed"
-"""Stands in the card of all that we publish."""
+"""Tag in the card of everything that is published."""
 
 
 class Uploaded(NamedTuple):
@@ -27,8 +27,7 @@ def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -
 
     Before writing, an existing repository is checked: whether it is public, and whether seedbed uploaded it. After the
     commit, its hash becomes the model's revision in mteb's files. huggingface_hub takes its token from `hf auth login`
-    or
-    the environment.
+    or the environment.
 
     Args:
         public: True if everyone may see it; False: only its owners.
@@ -36,7 +35,7 @@ def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -
 
     Raises:
         UserError: the repository is public and `public` is False; it has other content and `replace` is False; the hub
-            cannot be reached, or refuses the token, the name or the card.
+            is not available, or refuses the token, the name or the card.
     """
     from huggingface_hub import HfApi
     from huggingface_hub.errors import HTTPError, OfflineModeIsEnabled, RepositoryNotFoundError

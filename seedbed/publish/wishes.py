@@ -1,4 +1,4 @@
-"""What a person says of what is to be published."""
+"""Options of a publication on the hub."""
 
 from pathlib import Path
 from typing import NamedTuple
@@ -12,7 +12,7 @@ class Wishes(NamedTuple):
     name: str
     """owner/name on the hub."""
     licence: Licence | None = None
-    """In the place of the one that follows from what it was made of."""
+    """The licence; None: the one that follows from the models and data that it was made from."""
     base: str = ""
     """Repository of the model that an adapter or an encoder was made from, where the study has it from elsewhere."""
     scores: Path | None = None

@@ -18,7 +18,7 @@ def resource(name: str) -> Path:
 
 
 def specs(kind: str) -> dict[str, Path]:
-    """Name -> YAML file of all specs of a kind: the library's, and the study's own, which replace the library's.
+    """Name -> YAML file of all specs of this kind: the library's, and the study's own, which replace the library's.
 
     Args:
         kind: `tables`, `figures` or `reference`.

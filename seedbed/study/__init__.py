@@ -1,1 +1,1 @@
-"""The roof: what config.yaml says, and what follows from it for every job."""
+"""Study: the settings in config.yaml, and the jobs that follow from them."""

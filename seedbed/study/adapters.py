@@ -23,10 +23,10 @@ def consistent(study: Study) -> None:
             continue
         if generator.language_data not in ("text", "passages"):
             raise ValueError(
-                f"{where}: language adapters learn {generator.language_data}; leave it out, or set `language_data` to "
-                "text or passages"
+                f"{where}: language adapters are trained on {generator.language_data}; leave it out, or set "
+                "`language_data` to text or passages"
             )
         if text not in kinds:
             raise ValueError(f"{where}: no corpus under `corpora.others` {text!r}; {suggest(text, sorted(kinds))}")
         if kinds[text] != "text":
-            raise ValueError(f"{where}: recipes learn corpora.others.{text} as {kinds[text]}; name one of sentences")
+            raise ValueError(f"{where}: recipes use corpora.others.{text} as {kinds[text]}; name one of sentences")

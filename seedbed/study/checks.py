@@ -32,10 +32,10 @@ def consistent(study: Study) -> None:
     """
     for kind, reserved in RESERVED.items():
         for name in sorted({*getattr(study, kind)} & {*reserved}):
-            raise ValueError(f"{kind}.{name}: this name stands for {reserved[name]}; take another")
+            raise ValueError(f"{kind}.{name}: this name is reserved for {reserved[name]}; take another")
     for name in sorted({*study.corpora.others} & {*RESERVED["tasks"], *study.tasks}):
         stands = RESERVED["tasks"].get(name, "a task")
-        raise ValueError(f"corpora.others.{name}: this name stands for {stands}; take another")
+        raise ValueError(f"corpora.others.{name}: this name is reserved for {stands}; take another")
     _placeholders(study)
     for code in study.codes:
         _language(study, code)
@@ -74,12 +74,12 @@ def consistent(study: Study) -> None:
 
 
 def _placeholders(study: Study) -> None:
-    """What sources have in braces is a column of the registry, a path, or a code of some language."""
+    """Check that each placeholder of a source is a column of the registry, a path, or a code of some language."""
     known = {*study.facts(study.pivot)}.union(*(language.codes for language in study.languages.values()))
     for place, source in _sources(study, ""):
         for name in sorted(source.placeholders - known):
             raise ValueError(
-                f"{place}: no registry column {name!r}, nor a path or a code of its own; {suggest(name, sorted(known))}"
+                f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
             )
 
 
@@ -101,7 +101,9 @@ def _language(study: Study, code: str) -> None:
         raise ValueError(f"languages.{code}: {unknown}; or give `name`, `script` and `corpus`")
     codes = study.languages[code].codes if code in study.languages else {}
     if own := sorted({"code", "lang", "name", "script"} & {*codes}):
-        raise ValueError(f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script beside `codes`")
+        raise ValueError(
+            f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script next to `codes`"
+        )
 
 
 def _named_by(study: Study, code: str) -> str:
@@ -165,7 +167,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:
-    """So many neighbours are mined as a recipe takes, and it takes some."""
+    """Check that a recipe with mined neighbours takes some, and no more than are mined."""
     require_known(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
     taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
     if not taken:

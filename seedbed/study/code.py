@@ -38,7 +38,7 @@ NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core
 
 
 def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = (), without: Iterable[str] = ()) -> str:
-    """The digest of a program's code in one line: a hash, then Python and the libraries with their versions.
+    """The digest of a program's code as one line: a hash, then Python and the libraries with their versions.
 
     Args:
         program: a file such as `scripts/plot.py`.
@@ -47,8 +47,7 @@ def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = (), w
         without: files that this job never runs, although its program could.
 
     Files of code are named relative to the project's folder, wherever the study is run. The name of a study's custom
-    file
-    does not count, since such a file may be anywhere.
+    file does not count, since such a file may be anywhere.
     """
     found = reached((program, *sorted(modules)), frozenset(without))
     digest = fingerprint([sorted(found.digests.values()), [sha256(file) for file in data]])

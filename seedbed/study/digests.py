@@ -1,7 +1,7 @@
 """Digests of files that a person may change, needed at every plan: a large file is read once.
 
-After that it is known by its size, its place on the disk and its times, that of its last change of any kind among them,
-which no program can set.
+After that, its digest is looked up by the file's path, size, inode and times, including the time of the last status
+change, which no program can set.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ SETTLED = 2_000_000_000
 
 @dataclass(frozen=True)
 class Digests:
-    """Digests of large files, kept in a folder; studies may share it, and it may be deleted at any time."""
+    """Digests of large files, cached in a folder; studies may share it, and it may be deleted at any time."""
 
     folder: Path
 

@@ -35,8 +35,8 @@ value_of = functools.cache(code.value)
 def rule_function(function: Callable) -> Callable:
     """Wrap a function for Snakemake: an error in the study becomes a one-line message.
 
-    The parameters are stored, once for Python and once where Snakemake looks first: it asks for them at each call, and
-    finding them takes longer than the call.
+    The signature is cached, once for Python and once where Snakemake looks first: Snakemake needs it at each call, and
+    inspecting it takes longer than the call.
     """
 
     def called(*args: Any, **named: Any) -> Any:
@@ -85,7 +85,7 @@ class Jobs:
         self._recorded, self._keeps = recorded, study.changed_code == "keep"
 
     def begin(self) -> None:
-        """Jobs begin that are to run: whatever was kept of others, these are recorded with the code that they have."""
+        """From now on record the current code: `changed_code: keep` spares finished jobs, not those that run now."""
         self._keeps = False
 
     def _product(self, rule: str, wildcards: Any) -> Product:
@@ -111,13 +111,12 @@ class Jobs:
     def job(self, rule: str, *run: Callable[[], Mapping[str, Any]], data: Sequence[str] = ()) -> dict[str, Any]:
         """The parameters of a rule's jobs.
 
-        `job`: the arguments of its program, as JSON of its model: those that the product gives, else the input, output
-        or
-        wildcard of an argument's name. `recorded`: the arguments that count for re-runs, since Snakemake records no
-        parameter
-        that contains paths of inputs; an edit of a batch size changes jobs that are still to run, and re-runs none.
-        `code`: the
-        digest of the program's code. `local`: digests of a person's files, for a rule that reads any.
+        `program`: the program's name.
+        `job`: its arguments as JSON of its model: those that the product gives, else the input, output or wildcard of
+            an argument's name. Snakemake records no parameter that contains paths of inputs.
+        `recorded`: those arguments that change the result, so that an edit re-runs it.
+        `code`: digest of the code that the program runs.
+        `local`: digests of a person's own files, for a rule that reads any.
 
         Args:
             run: gives arguments that only this run knows, not the study.

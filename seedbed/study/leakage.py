@@ -25,21 +25,21 @@ def untested(study: Study, where: str, corpus: str) -> None:
     """Check that a corpus that encoders train on as a whole is not a test set too.
 
     Raises:
-        ValueError: in some language it reads the same rows as a test set, and is not kept apart, see `share_rows`.
+        ValueError: in some language it may read the same rows as a test set, see `share_rows`.
     """
     for code in study.languages:
         source = study.corpus(corpus, code)
         for task in sorted(study.tasks) if source else ():
             if (test := study.test(task, code)) and share_rows(source, test):
                 raise ValueError(
-                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; learn another split, or "
-                    "part them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; train on another split, or "
+                    "separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
                 )
 
 
 def share_rows(one: Source, other: Source) -> bool:
-    """Whether rows of one source may be the other's: read in one place, kept apart by neither `where`, `buckets` nor
-    `skip` and `first`."""
+    """Whether two sources may have rows in common: they read the same place, and neither `where`, `buckets` nor `skip`
+    and `first` separate their rows."""
     parted = _parted(one.buckets, other.buckets) and one.buckets_by == other.buckets_by
     parted |= _parted(_rows(one), _rows(other)) and _places(one) == _places(other)
     return (

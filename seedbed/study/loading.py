@@ -22,7 +22,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     """Check a configuration as Snakemake merged it.
 
     Raises:
-        UserError: the first fault in one line.
+        UserError: the first fault.
     """
     try:
         _require_printable(config, where)

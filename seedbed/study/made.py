@@ -3,7 +3,7 @@
 import ast
 
 SHOWN = {"help", "metavar", "epilog"}
-"""Names of arguments that are shown in a program's help."""
+"""Names of arguments that a program's help prints."""
 OF_BARS = {"desc", "unit"}
 """Arguments, by name, that `tqdm` shows."""
 LOGS = {"log", "logger", "logging", "warnings"}
@@ -42,7 +42,7 @@ class _Made(ast.NodeTransformer):
         return ast.Raise(exc=kind, cause=None)
 
     def visit_Call(self, node: ast.Call) -> ast.Call:
-        """A call without what is only shown."""
+        """A call without arguments that are only printed."""
         name = _name(node.func)
         shown = SHOWN | OF_BARS if name == "tqdm" else SHOWN
         node.keywords = [one for one in node.keywords if one.arg not in shown]

@@ -35,7 +35,7 @@ from seedbed.triplets.settings import Audit
 
 
 def _several(schema: dict[str, Any]) -> None:
-    """Schema for editors of entries that stand for several recipes, in which any value may be a text with {}."""
+    """Schema for editors of entries that expand to several recipes, in which any value may be a text with {}."""
     schema["patternProperties"][r"^[A-Za-z0-9.-]*\{\}[A-Za-z0-9.{}-]*$"] = {"type": "object", "required": ["over"]}
 
 
@@ -51,14 +51,14 @@ class Study(Settings):
     """Everything that `config.yaml` says."""
 
     results: Place = "results"
-    """Where results go."""
+    """Folder of results."""
     downloads: NoResult[Place] = "downloads"
-    """Where downloads are kept; studies share it."""
+    """Folder of downloads; studies share it."""
     lock: Place = "assets.lock.json"
     """Revisions, digests and licences of unpinned downloads; commit it with your study."""
     paths: Paths = {}
-    """Folders of data: each name is a `{placeholder}` of every source; `none`: nobody has it, and no source that names
-    it is read."""
+    """Folders of data: each name is a `{placeholder}` of every source; `none`: the folder is not available, and no
+    source that names it is read."""
     pivot: Code = "eng"
     """The language of `corpora.nli` and of translations."""
     seeds: Annotated[list[Seed], Field(min_length=1), EACH_ONCE] = [1]
@@ -106,7 +106,7 @@ class Study(Settings):
     best: Best | None = None
     """How the best encoder of each language, `<results>/best`, is chosen; left out, none is."""
     quoted: Once[Quoted] = []
-    """Scores that others report on the study's test sets, shown next to the study's."""
+    """Scores that others report on the study's test sets; tables show them next to the study's."""
     statistics: Statistics = Statistics()
     """Intervals and tests."""
     tables: Once[Spec] = ["table1"]
@@ -217,9 +217,7 @@ class Study(Settings):
 
     @cached_property
     def learners(self) -> dict[str, Classifier | Generator]:
-        """Classifier -> the name of the settings by which its adapters are trained: the classifier's, or its
-        generator's.
-        """
+        """Classifier -> the settings by which its adapters are trained: the classifier's, or its generator's."""
         return {
             name: self.generators[spec.generator] if spec.generator else spec for name, spec in self.classifiers.items()
         }
@@ -230,7 +228,7 @@ class Study(Settings):
         return {name: declared(task.protocol) for name, task in self.tasks.items()}
 
     def __copy__(self) -> Self:
-        """A copy, of which nothing has been found yet: its settings may be changed."""
+        """A copy without cached values: its settings may be changed."""
         copied = super().__copy__()
         for name in copied.__dict__.keys() - type(self).model_fields.keys():
             del copied.__dict__[name]
@@ -368,8 +366,7 @@ class Study(Settings):
         """The languages whose development sets choose a fusion's weights or a scale for a language; possibly none.
 
         That is the language itself; if it has no development set, all languages that have one, without optional ones
-        unless
-        there are no others.
+        unless there are no others.
         """
         tested = self.tested_by(dev) if dev else []
         return [code] if code in tested else [other for other in tested if other not in self.reserved] or tested

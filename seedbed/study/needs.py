@@ -77,8 +77,8 @@ class Needs:
         return asked | grown
 
     def kinds(self, needed: int) -> dict[str, str]:
-        """The Slurm resource that requests GPUs with enough MiB, and its value; empty if no type of GPU is known to
-        have it.
+        """The Slurm option that requests GPUs with at least `needed` MiB, and its value; empty if no listed type has as
+        much, or if no GPU memory is needed.
         """
         gpus = self.study.gpus
         fit = sorted((has, kind) for kind, has in gpus.memory.items() if has >= needed > 0)

@@ -21,7 +21,7 @@ def of_pairs(study: Study) -> None:
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
             require_known(where, "backbone", backbone, {*study.backbones} - {name})
             if not study.backbones[backbone].source:
-                raise ValueError(f"{where}: {backbone} has no weights of its own; take a backbone with `source`")
+                raise ValueError(f"{where}: {backbone} has no weights; take a backbone with `source`")
         if study.backbones[pair.english].prefix:
             raise ValueError(f"backbones.{name}.pair.english: {pair.english} has a prefix; take one without")
         if study.backbones[pair.multilingual].prompts:
@@ -130,5 +130,5 @@ def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> No
     has, had = recipe.english.similarity or NONE, learnt.english.similarity or NONE
     if has != had:
         raise ValueError(
-            f"{where}.english.similarity: {has}, and the policy of {name} learnt with {had}; give the same"
+            f"{where}.english.similarity: {has}, and the policy of {name} was trained with {had}; give the same"
         )

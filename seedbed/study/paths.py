@@ -1,4 +1,4 @@
-"""Where results lie: each path once, one segment per wildcard. `<results>` is the study's folder of results."""
+"""Paths of results: each path once, one segment per wildcard. `<results>` is the study's folder of results."""
 
 from typing import Any
 

@@ -50,7 +50,7 @@ def _in_languages(study: Study, backbone: str, recipe: str, codes: list[str]) ->
         for code in codes:
             if not study.facts(code).get(column):
                 raise ValueError(
-                    f"languages.{code}: no {column}, which stands in the prefix {prefix!r} of {backbone} before its "
+                    f"languages.{code}: no {column}, which the prefix {prefix!r} of {backbone} needs for its "
                     f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{recipe}.only.languages`"
                 )
 
@@ -67,7 +67,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
             raise ValueError(f"{where}: no recipe {other!r}; {suggest(other, sorted(study.recipes))}")
         found = study.recipes[other]
         if found.made or found.start or found.paired or found.prefix_of:
-            raise ValueError(f"{where}: {other} is trained, or has no prefix of its own; name untrained recipes")
+            raise ValueError(f"{where}: {other} is trained, or has no fixed prefix; name untrained recipes")
         for kind, (asked, there) in _reach(study, name, other).items():
             if lacking := sorted({*asked} - {*there}):
                 raise ValueError(

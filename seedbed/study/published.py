@@ -1,4 +1,4 @@
-"""Published adapters, triplets and encoders that a study uses instead of making its own."""
+"""Published adapters, triplets and encoders that a study downloads instead of training or generating them."""
 
 from typing import get_args
 

@@ -33,7 +33,7 @@ def with_quotes(study: Study, block: Block) -> Block:
 
 
 def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
-    """Task and metric -> what others report, found once; raises as `consistent`."""
+    """Task and metric -> the scores that others report, cached; raises as `consistent`."""
     return study.once("quoted", lambda: _quotes(study))
 
 

@@ -1,18 +1,16 @@
 """The definitions of the project that a program can reach, from syntax trees.
 
-A definition binds a name at the top level of a file. A program reaches the definitions that its result-making parts
-(STARTS) use by name, what those use, and so on; statements that bind no name count with every definition of their file,
-and a module that is used as a value counts as a whole. What is imported by a computed name cannot be seen: see
-`modules`
-of `code.value`.
+A definition binds a name at the top level of a file. A program reaches the definitions that its result-producing code
+(STARTS) uses by name, what those use, and so on; statements that bind no name count with every definition of their
+file, and a module that is used as a value counts as a whole. What is imported by a computed name cannot be seen: see
+`modules` of `code.value`.
 
 Messages of a program (cards, errors, logs, help) change no result. Files that it writes in addition to its result are
-written by functions that `main` calls, or that are passed to the result-making code; messages are removed from the code
-before it is hashed, see `strip_messages`.
+written by functions that `main` calls, or that are passed to the result-producing code; messages are removed from the
+code before it is hashed, see `strip_messages`.
 
 Every plan does this for some 200 files, and parsing them would take as long as all the rest of a small plan. What a
-file
-defines depends on its text alone: it is stored in the user's cache, see `_parsed`.
+file defines depends on its text alone: it is stored in the user's cache, see `_parsed`.
 """
 
 import ast
@@ -33,24 +31,23 @@ from seedbed.study.made import strip_messages
 
 LIBRARY, PROGRAMS = PACKAGES = ("seedbed", "scripts")
 STARTS = ("Job", "make")
-"""The parts of a program that count, if it has a function `make`: its arguments with their defaults, and `make`. The
-rest,
-`main`, only calls it, writes cards, resumes after a kill, or cleans up. Any other program counts as a whole.
+"""The result-producing code of a program that has a function `make`: its arguments with their defaults, and `make`.
+The rest, `main`, only calls it, writes cards, resumes after a kill, or cleans up. Any other program counts as a whole.
 """
 OWN = "protocols"
 """Folder of a study's custom protocols, relative to where it is run: modules of the package of protocols."""
 OWN_PACKAGE = "seedbed.evaluation.protocols"
 ALL = "*"
-"""Stands for every definition of a file."""
+"""Means every definition of a file."""
 
 
 class Reached(NamedTuple):
     """The definitions that a program can run."""
 
     digests: dict[str, str]
-    """File -> a digest of what is reached in it, without docstrings."""
+    """File -> a digest of the definitions that the program reaches in it, without docstrings."""
     definitions: dict[str, frozenset[str]]
-    """File -> the names that are reached."""
+    """File -> the names that the program reaches."""
     external: frozenset[str]
     """Modules of the standard library and of other projects."""
 
@@ -185,7 +182,7 @@ def _file(module: str) -> str:
 
 @cache
 def source(file: str) -> Source:
-    """A file of code, in pieces."""
+    """A file of code, split into definitions."""
     package = OWN_PACKAGE if Path(file).is_absolute() else str(Path(file).parent).replace("/", ".")
     return _parsed((ROOT / file).read_text(encoding="utf-8"), package)
 
@@ -195,8 +192,7 @@ def _parsed(text: str, package: str) -> Source:
     """What a text defines, from the user's cache, or parsed and stored there.
 
     The name of a cached file contains everything that its content depends on, so none is ever out of date; a cached
-    file
-    that is no `Source` is replaced. The folder is optional: it may be read-only, or deleted at any time.
+    file that is no `Source` is replaced. The folder is optional: it may be read-only, or deleted at any time.
     """
     note = _notes() / fingerprint([text, package, sys.version_info[:2], _parser()])[:32]
     with contextlib.suppress(OSError, ValueError):

@@ -69,8 +69,7 @@ class StudyBackbone(Part):
         """The tasks that its encoders can be scored on; None: all tasks of encoders.
 
         A fusion has distances only, and the tasks that chose its weights do not measure it. An encoder behind an API,
-        or of two
-        texts, gives vectors only: its layers cannot be read, and it cannot be fine-tuned.
+        or of two texts, gives vectors only: its layers cannot be read, and it cannot be fine-tuned.
         """
         fusion, declared = self.spec.fusion, self.study.declared
         if fusion:
@@ -88,7 +87,7 @@ class StudyBackbone(Part):
 
     @property
     def prefix(self) -> str:
-        """What stands before a text that is neither query nor document, as far as the study says it."""
+        """The prompt before a text that is neither query nor document; empty if the study gives none."""
         return text_of(self.before)
 
     def plain_prefix(self) -> str:
@@ -325,7 +324,7 @@ class StudyRecipe(Part):
 
     @cached_property
     def chooses_by(self) -> str:
-        """The recipe whose encoder chooses its English, by a policy or by features; empty: no such thing is asked."""
+        """The recipe whose encoder chooses its English, by a policy or by features; empty: no encoder chooses it."""
         english = self.spec.english
         asked = english.choose == "actor" or (english.choose == "critic" and not english.similarity)
         return self.chooser if asked else ""

@@ -38,11 +38,11 @@ def of_languages(study: Study, name: str) -> None:
 
 
 def _of_all(study: Study, where: str, recipe: Recipe) -> None:
-    """One encoder of all languages starts from no encoder of one, and refers to none."""
+    """Check that an encoder of all languages neither starts from an encoder of one language nor refers to one."""
     if recipe.data and recipe.data.origin == SEED_PAIRS:
         raise ValueError(
-            f"{where}.data.from_languages: all; seed pairs, and what is mined for them, are drawn for one language and "
-            "its tests; give a corpus, or take own"
+            f"{where}.data.from_languages: all; seed pairs, and what is mined for them, are sampled for one language "
+            "and its tests; give a corpus, or take own"
         )
     used = {"from": recipe.start} | {f"objective.{key}": one.recipe for key, one in recipe.references().items()}
     for key, other in used.items():
@@ -80,7 +80,7 @@ def _aligned(study: Study, where: str, recipe: Recipe, pivot: Pivot) -> None:
         crossing = " or ".join(name for name, writing in WRITING.items() if writing.output == "pivot")
         raise ValueError(
             f"{where}.data.written: {recipe.data.written} writes in the language of its anchors, and alignment needs "
-            f"sentences of {study.pivot} too; take {crossing}, or learn these triplets by another objective"
+            f"sentences of {study.pivot} too; take {crossing}, or train on these triplets by another objective"
         )
     other = pivot.recipe or recipe.start
     for name, own in ((where, recipe), (f"recipes.{other}", study.recipes[other])):

@@ -13,7 +13,7 @@ from seedbed.urls import has_secret, is_near, without_secrets
 
 
 def remarks(study: BaseModel) -> list[str]:
-    """Each in one line: secrets in URLs, and tokens that would go unencrypted to somebody else's host."""
+    """Warnings about secrets in URLs, and about tokens that would go unencrypted to another host; one line each."""
     found: dict[str, None] = {}
     for one in _every(study):
         if isinstance(one, Source) and one.archive and has_secret(one.archive):

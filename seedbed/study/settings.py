@@ -1,4 +1,4 @@
-"""Settings of the study that belong to no room: its languages, its sources of text, where it begins, its GPUs."""
+"""Settings of the study that belong to no package: languages, sources of text, its starting step, GPUs."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal

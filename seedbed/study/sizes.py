@@ -105,8 +105,7 @@ class Sizes:
 
     def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
         """Training of the modules around two frozen encoders of a pair: both encode their texts. Features before tokens
-        are
-        trained through the English encoder, whose activations are then stored.
+        are trained through the English encoder, whose activations are then stored.
         """
         spec, shapes = self.study.recipes[recipe], self._shapes(backbone)
         rows = MINED if spec.data.candidates else 2 * training.batch_size
@@ -162,7 +161,7 @@ class Sizes:
             length = sampling.max_prompt_tokens + sampling.max_new_tokens
             options = {"dtype": spec.dtype, "gpus": spec.tensor_parallel, "share": spec.gpu_memory}
             served = self._asked(gpu_memory.serving(shape, length=length, **options))
-            left = max(1 - spec.gpu_memory, 0.01)  # of a GPU, for what is open beside the engine
+            left = max(1 - spec.gpu_memory, 0.01)  # of a GPU, for what is loaded in addition to the engine
             return max([served, *(math.ceil(one.least / left) for one in others)])
         limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
         need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantisation)
@@ -182,7 +181,7 @@ class Sizes:
         return self._reading(backbone, MINED)
 
     def comparing(self, backbone: str) -> Load:
-        """Reading texts with one side of a pair, beside the input embeddings of the other."""
+        """Encoding texts with the multilingual encoder of a pair, while the English input embeddings are loaded."""
         source, english = self._shapes(backbone)
         embeddings = english.parameters - english.body
         need = gpu_memory.reading(source, tokens=MINED * READ, dtype="float32")

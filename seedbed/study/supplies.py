@@ -1,4 +1,4 @@
-"""Checks that a study's inputs exist: every corpus has a source, and every file that a source names is there."""
+"""Checks that a study's inputs exist: every corpus has a source, and every file that a source names exists."""
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -18,7 +18,7 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def with_sources(study: Study) -> None:
-    """Every corpus that a recipe needs has a source, and every local file is there.
+    """Check that every corpus that a recipe needs has a source, and that every local file exists.
 
     Raises:
         UserError: one is not.
@@ -187,7 +187,7 @@ def _given(study: Study, generator: str, method: Method, code: str) -> bool:
 
 def _pairs(study: Study) -> None:
     if study.corpus("nli_pairs", study.pivot) is None:
-        raise UserError(f"classifiers: they learn from labelled pairs in {study.pivot}; give `corpora.nli_pairs`")
+        raise UserError(f"classifiers: they are trained on labelled pairs in {study.pivot}; give `corpora.nli_pairs`")
     asked = {code for code, tasks in study.tests_by_language.items() if {*tasks} - {*study.held_out(code)}}
     for code in sorted({*asked, study.pivot}):
         _check_file(study.corpus("nli_pairs", code), f"the nli_pairs corpus of {code}")
@@ -200,7 +200,7 @@ def _composition(study: Study, generator: str) -> None:
     key = "instructions" if role == "annotated" else role
     if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
         raise UserError(
-            f"recipes.composition: language adapters learn from {role}, which {', '.join(lacking)} lack; "
+            f"recipes.composition: language adapters are trained on {role}, which {', '.join(lacking)} lack; "
             f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
         )
 
@@ -283,7 +283,7 @@ def _weights(study: Study, source: Source, code: str, what: str) -> None:
 
 
 def _check_model(source: Source | None, what: str) -> None:
-    """The folder of a model is there."""
+    """Check that the folder of a model exists."""
     if not source or not source.file:
         return
     if _is(Path.is_file, source.file):
@@ -299,7 +299,7 @@ def _there(source: Source, what: str) -> None:
 
 
 def _is(ask: Callable[[Path], bool], file: str) -> bool:
-    """Ask of a path; a name that no file can have (too long, with a null byte) is none of a file."""
+    """Whether a check of a path is true; false for a name that no file can have (too long, with a null byte)."""
     try:
         return ask(Path(file))
     except (OSError, ValueError):

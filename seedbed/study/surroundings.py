@@ -36,8 +36,7 @@ def require_own_specs() -> None:
 
 def prepare(study: Study, environment: MutableMapping[str, str]) -> None:
     """Set the environment of jobs: this environment's `python` comes before conda's, and so do the project's programs,
-    whose
-    arguments a plan reads.
+    whose arguments a plan reads.
 
     Python files in the folder in which a study runs are not importable: a `numpy.py` there is no library.
     """

@@ -31,7 +31,7 @@ def consistent(study: Study) -> None:
             data = study.generators[translator.generator].language_data
             if translator.adapter and data != "translations":
                 raise ValueError(
-                    f"{where}.adapter: language adapters of {translator.generator} learn {data}; set its "
+                    f"{where}.adapter: language adapters of {translator.generator} are trained on {data}; set its "
                     "`language_data: translations`"
                 )
     for name, judge in study.judges.items():
@@ -58,7 +58,7 @@ def _without_template(study: Study) -> None:
     adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.prompted}
     for name in sorted(adapted & {*study.generators}):
         if study.generators[name].template:
-            raise ValueError(f"generators.{name}.template: its adapters learn without; leave it out")
+            raise ValueError(f"generators.{name}.template: its adapters are trained without; leave it out")
 
 
 def _by_adapters(recipe: Recipe) -> bool:

@@ -45,16 +45,15 @@ OLD_OBJECTIVES = {
 
 
 def spelled_out(recipes: Any) -> Any:
-    """Replace each entry of recipes that stands for several by these; wrong entries are unchanged.
+    """Replace each entry with `over` by the recipes that it expands to; wrong entries are unchanged.
 
     `xllora-{}k: {like: xllora, data: {rows: "{}000"}, over: [1, 3]}` is xllora-1k and xllora-3k: each value of `over`
     replaces every {} in the texts of the entry. `over: {training.pooling: {cls: cls_mlp, mean: mean}}` also sets that
     setting. An entry with the name of one of these is merged over it, so that a configuration that is merged over this
-    one
-    can change one alone.
+    one can change only that recipe.
 
     Raises:
-        ValueError: a renamed key, or an entry that cannot stand for several.
+        ValueError: a renamed key, or an entry with `over` that cannot be expanded.
     """
     if not isinstance(recipes, Mapping):
         return recipes
@@ -68,13 +67,13 @@ def spelled_out(recipes: Any) -> Any:
 
 
 def _each(name: Any, recipe: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """The recipes that an entry stands for, by name."""
+    """The recipes that an entry expands to, by name."""
     _require_new(name, recipe)
     if "over" not in recipe:
         yield name, recipe
         return
     if "{}" not in str(name):
-        raise ValueError(f"{name}.over: stands for several recipes; put {{}} into their name, like {name}-{{}}")
+        raise ValueError(f"{name}.over: expands to several recipes; put {{}} into their name, like {name}-{{}}")
     shared = {key: value for key, value in recipe.items() if key != "over"}
     for key, settings in _settings(name, recipe["over"]):
         _require_new(name, settings)
@@ -237,8 +236,7 @@ def add_candidates(
     """Add a generator and a recipe for each candidate scale of a generator whose scale is chosen.
 
     The recipe is the study's first that trains on the outputs of composed adapters, with fewer rows, one backbone and
-    one
-    seed.
+    one seed.
     """
     tried = next((name for name, recipe in recipes.items() if is_composed(recipe)), "")
     for name, choice in choosing(generators).items():

@@ -60,7 +60,7 @@ class Claim(Settings):
     languages: OnceEach[str] = (AVERAGE,)
     """Where the paper's numbers are, or their average."""
     cannot: str = ""
-    """Why nobody can run it; left out, a cluster can."""
+    """Why the comparison cannot be run; left out, a cluster can run it."""
     ours: list[Ours] = []
 
     @model_validator(mode="after")
@@ -245,7 +245,7 @@ def _number(row: pd.Series) -> str:
 
 def _better(one: pd.Series, other: pd.Series) -> bool:
     """Whether a number is significantly greater: by the table's test where it compares the two, else if the intervals
-    lie apart."""
+    do not overlap."""
     for row, base, sign in ((one, other, 1), (other, one, -1)):
         if row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"] and pd.notna(row["p_adjusted"]):
             return bool(sign * row["difference"] > 0 and row["p_adjusted"] < 1 - row["level"])

@@ -55,7 +55,7 @@ class _Score:
     origin: str
     value: float
     questions: pd.DataFrame
-    """What was asked: ids, gold scores where there are any, and orders of a pair of languages."""
+    """The test items: ids, gold scores where there are any, and orders of a pair of languages."""
     items: NDArray[np.float64]
     """(n_items, k)."""
     by: Aggregate
@@ -127,7 +127,7 @@ def _overlap(results: Path, block: Block, language: str, statistics: Statistics)
     """The overlap (Dice) of anchors with positives and negatives (paper 000, figure 5), the rows of each on their own.
 
     Methods keep different rows of different anchors, so nothing pairs one method with another: the replicates of each
-    come from a generator of its own, and no test over items compares them.
+    come from a separate random generator, and no test over items compares them.
     """
     sides = block.column.measured.items
     items = {texts.recipe: _dice(results / texts.file, sides) for texts in block.texts() if texts.test_lang == language}

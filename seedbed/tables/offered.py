@@ -21,7 +21,7 @@ class System(Settings):
     heads: list[int] = []
     """Seeds of classification heads that are fine-tuned on the encoders."""
     on_request: bool = False
-    """Shown only in tables that name it."""
+    """Whether only tables that name it show it."""
     languages: list[str] | None = None
     """Available test languages; None: all."""
     backbones: list[str] | None = None
@@ -57,7 +57,7 @@ class Scored(Settings):
     pairs: list[str] = []
     """Language pairs."""
     on_request: bool = False
-    """Shown only in tables that name it."""
+    """Whether only tables that name it show it."""
     k: list[int] = []
     """Numbers of neighbours of its scores."""
 
@@ -68,7 +68,7 @@ class Offered(Settings):
     paper: str = ""
     """Its name in the papers."""
     on_request: bool = False
-    """Shown only in tables that name it."""
+    """Whether only tables that name it show it."""
     fused: bool = False
     """It provides distances only."""
     tasks: list[str] | None = None

@@ -118,7 +118,7 @@ def plan(
         backbones: name -> the study's backbones.
         tasks: name -> the study's tasks.
         baseline: the study's baseline recipe; the spec's own has priority.
-        reserved: languages that are shown only in tables that name them.
+        reserved: languages that appear only in tables that name them.
 
     Raises:
         UserError: the spec names an unknown recipe or task; or the study has none of its recipes, backbones or tasks.
@@ -202,7 +202,7 @@ def of_labellers(
         classifiers: name -> the study's classifiers.
         tasks: name -> the study's tasks.
         baseline: the study's baseline recipe; the spec's own has priority.
-        reserved: languages that are shown only in tables that name them.
+        reserved: languages that appear only in tables that name them.
     """
     return [
         Block(
@@ -223,7 +223,7 @@ def of_labellers(
 
 
 def _shown(spec: TableSpec, offered: Mapping[str, Offered]) -> dict[str, Offered]:
-    """The backbones or classifiers that a table shows: those that it names, or all but those on request."""
+    """The backbones or classifiers that a table shows: those that it names, else all without `on_request`."""
     return {
         name: each
         for name, each in offered.items()
@@ -254,7 +254,7 @@ def _columns(
 ) -> list[tuple[Column, dict[str, str]]]:
     """Columns and their tests (language -> task).
 
-    Tasks of one protocol share a column unless they share a language that is shown: others cannot part them.
+    Tasks of one protocol share a column unless two of them have one of its languages in common.
     """
     columns: list[tuple[Column, dict[str, str]]] = []
     for column in spec.columns:

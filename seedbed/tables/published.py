@@ -17,7 +17,7 @@ AVERAGE = "avg"
 KEY = ("slug", "backbone", "language", "task", "metric")
 """Columns that identify a number."""
 NAME = "|"
-"""Joins these columns to one name."""
+"""Separator of these columns in a name."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Published:
         for row in _records(folder / paper.csv) if paper else []:
             key = tuple(row[name] for name in KEY)
             if key in self.cells:
-                raise UserError(f"{folder / paper.csv}: {', '.join(key)} appears twice; each number stands once")
+                raise UserError(f"{folder / paper.csv}: {', '.join(key)} appears twice; give each number once")
             notes = [part for part in row["note"].split(";") if part and part not in paper.skip_notes]
             if row["value"]:
                 value, sd = float(row["value"]), float(row["std"] or "nan")

@@ -28,7 +28,7 @@ class Statistics(Settings):
 
 
 class Forecast(Settings):
-    """What `snakemake forecast` says of the cost of the study."""
+    """Settings of `snakemake forecast`, which estimates the cost of the study."""
 
     device: Literal["gpu", "cpu"] = "gpu"
     """Where GPU jobs run: cpu on a machine without one."""
@@ -43,7 +43,7 @@ class Forecast(Settings):
 
 
 class Best(Settings):
-    """Which encoder of a language is the best one: one task chooses it, and another says how good it is."""
+    """Choice of the best encoder of each language: one task chooses it, and another reports its score."""
 
     dev: Name | None = None
     """The task that chooses, by its main score; no test may share its texts."""
@@ -74,7 +74,7 @@ class Best(Settings):
 
 
 class Quoted(Settings):
-    """Scores that others report of a system, shown next to ours: numbers, or a result file of mteb."""
+    """Scores that others report of a system, which tables show next to ours: numbers, or a result file of mteb."""
 
     system: Said
     """Name of the system."""

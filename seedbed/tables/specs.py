@@ -58,20 +58,20 @@ class Column(Settings):
     label: str
     """The label as printed."""
     group: str = ""
-    """`across: columns`: those of one group stand in a grid of their own, without the group's name at their labels'
-    ends."""
+    """With `across: columns`, columns of one group have a separate grid, without the group's name at the ends of their
+    labels."""
     protocol: Literal["overlap"] | protocols.Name
-    """Which tasks belong here; overlap: none, but the triplets in one language that a recipe's encoders learn from."""
+    """The tasks' protocol; overlap: no task, but the monolingual triplets that a recipe's encoders are trained on."""
     metric: str
-    """Which number of theirs."""
+    """The metric of these tasks."""
     tasks: OnceEach[str] = ()
-    """Only these tasks; left out, all of the protocol but those on request."""
+    """Tasks of the column; default: all of the protocol without `on_request`."""
     recipes: OnceEach[str] = ()
-    """Only these of the table's recipes."""
+    """Those of the table's recipes that the column shows; default: all."""
     languages: OnceEach[str] = ()
-    """Only these languages, in print order, those on request too; left out, the table's."""
+    """Languages of the column, in print order, also with `on_request`; default: the table's."""
     pairs: bool = False
-    """Tests of two languages in the place of those of one: a number for each pair, and the average over pairs."""
+    """Tests of two languages instead of those of one: a number for each pair, and the average over pairs."""
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
@@ -167,7 +167,7 @@ class TableSpec(Spec):
     """The backbone, by the papers' name or the study's, from whose baseline the differences of other backbones'
     baselines are taken, and of classifiers in the same table; left out, the study's `statistics.baseline_backbone`."""
     backbones: OnceEach[str] = ()
-    """Only these backbones, by the papers' names or the study's; left out, all but those on request."""
+    """Backbones of the table, by the papers' names or the study's; default: all without `on_request`."""
     classifiers: OnceEach[str] | dict[str, str] = ()
     """The study's classifiers of these kinds are rows too, in the columns of protocol knn and in those that classifiers
     alone answer: random, majority, fine-tuned; or zero-shot, source or another variant of a language model. Kind ->
@@ -181,8 +181,8 @@ class TableSpec(Spec):
     over_columns: list[Overall] = []
     """Add means of columns, as columns of their own."""
     across: Literal["languages", "columns", "means"] = "languages"
-    """What stands across a page; columns: their averages over languages, a row for each backbone and recipe; means: of
-    those only the means of columns."""
+    """What a table has across the page. columns: their averages over languages, a row for each backbone and recipe;
+    means: of those only the means of columns."""
     partial: bool = False
     """A column of a task that the study does not have is left out, and so are a recipe, and a metric that no encoder of
     a backbone has (a layer above its last); a mean of columns is then of the others."""
@@ -222,11 +222,11 @@ class TableSpec(Spec):
         kinds = {column.answered_by for column in self.columns}
         if len(kinds) > 1 and not ("" in kinds and self.classifiers):
             raise ValueError(
-                "columns: encoders and either kind of classifiers have tables of their own; divide them, or name the "
-                "classifiers that stand beside encoders in `classifiers`"
+                "columns: encoders and either kind of classifiers need separate tables; divide them, or name the "
+                "classifiers that appear with encoders in `classifiers`"
             )
         if self.classifiers and not any(column.labelled for column in self.columns):
-            raise ValueError("classifiers: they stand in columns of protocol knn, or of their own, and there is none")
+            raise ValueError("classifiers: they need a column of protocol knn, or of classifiers, and there is none")
         if self.classifiers and self.over_backbones:
             raise ValueError("over_backbones: an average over backbones has no classifiers; leave one of both out")
         return self
@@ -255,7 +255,7 @@ class TableSpec(Spec):
 
         Args:
             languages: the languages and pairs.
-            reserved: languages that are shown only if the spec lists them.
+            reserved: languages that appear only if the spec lists them.
         """
         closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}
         others = [

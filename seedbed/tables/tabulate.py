@@ -134,7 +134,7 @@ def _rows(
             for each in measured
         ]
         _adjust([row for row in rows if row["language"] != AVERAGE])
-        _adjust([row for row in rows if row["language"] == AVERAGE])  # one question of its own
+        _adjust([row for row in rows if row["language"] == AVERAGE])  # averages are a separate family of tests
         yield from zip(rows, measured, strict=True)
 
 

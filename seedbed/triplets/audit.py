@@ -112,7 +112,7 @@ def _reasons(
     rules: Audit,
     vocabulary: WordCheck | None,
 ) -> np.ndarray:
-    """Why each row does not pass, by itself; "" for those that do."""
+    """The reason for which each row alone does not pass; "" for those that do."""
     reason, refusals = np.full(len(triplets), "", dtype=object), tuple(map(_plain, rules.refusals))
 
     def drop(rows: pd.Series, why: str) -> None:

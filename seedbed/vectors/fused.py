@@ -56,7 +56,7 @@ def nearest(
         corpora: vectors (m, d) of each encoder, likewise.
         weights: one for each encoder, not negative, at least one positive.
         k: the number of neighbours.
-        cells: query-corpus pairs that are computed together; about four float32 numbers are held for each.
+        cells: query-corpus pairs that are computed together; about four float32 numbers are in memory for each.
 
     Returns:
         Distances (n, k), ascending, and indices (n, k) into the corpus.
@@ -110,7 +110,7 @@ def _check(queries: Sequence[NDArray], corpora: Sequence[NDArray], shares: NDArr
             widths = f"{q.shape[1]} dimensions, its corpus {c.shape[1]}"
             raise UserError(f"fusion: queries of encoder {number} have {widths}; they must agree")
     if not 1 <= k <= len(corpora[0]):
-        raise UserError(f"fusion: k is {k}; it must lie between 1 and the {len(corpora[0])} rows of the corpus")
+        raise UserError(f"fusion: k is {k}; expected a number from 1 to the {len(corpora[0])} rows of the corpus")
 
 
 def _candidates(

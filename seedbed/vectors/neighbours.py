@@ -18,7 +18,7 @@ from seedbed.vectors.types import Distance
 ROWS = 2**16
 """Rows of a corpus that are searched together: large enough for faiss, small enough to copy."""
 
-_CELLS = 2**25  # products that are held at once of queries with many rows within the margin
+_CELLS = 2**25  # products in memory at once, of queries with many rows within the margin
 _PAIRS = 4096  # pairs of vectors that are scored at once in float64
 _SPARE = 8  # rows that faiss finds beyond the k nearest, so that those within the margin are nearly always among them
 _ON_GPU = 2048  # rows that faiss finds at most on a GPU
@@ -92,7 +92,7 @@ class Nearest:
         scores, indices = _nearest(self.queries, block, min(self.k, len(block)), self.metric)
         scores = np.concatenate([self.scores, scores], axis=1)
         indices = np.concatenate([self.indices, indices + self.seen], axis=1)
-        # A stable order: what came earlier has the lower index, and stands first among equals.
+        # A stable order: earlier rows have the lower index, and come first among equals.
         best = np.argsort(scores if self.metric == "euclidean" else -scores, axis=1, kind="stable")[:, : self.k]
         self.scores, self.indices = (np.take_along_axis(x, best, axis=1) for x in (scores, indices))
         self.seen += len(block)
@@ -158,12 +158,12 @@ def _check(queries: NDArray, corpus: NDArray, k: int, metric: str) -> None:
             f"nearest: queries have {queries.shape[1]} dimensions, the corpus {corpus.shape[1]}; they must agree"
         )
     if not 1 <= k <= len(corpus):
-        raise UserError(f"nearest: k is {k}; it must lie between 1 and the {len(corpus)} rows of the corpus")
+        raise UserError(f"nearest: k is {k}; expected a number from 1 to the {len(corpus)} rows of the corpus")
 
 
-# faiss's products in float32 are fast but not exact: the last bits of a score depend on where its row lies in a block,
-# so that equal rows need not tie. They only propose: every row that their error bound allows among the k nearest is
-# kept, ties at the edge included, and scored again by a sum over its own two vectors alone.
+# faiss's products in float32 are fast but not exact: the last bits of a score depend on its row's position in a block,
+# so that equal rows need not tie. They only propose candidates: every row that their error bound allows among the k
+# nearest, ties at the edge included, is scored again by a sum over its own two vectors alone.
 
 
 class _Proxies(NamedTuple):
@@ -229,7 +229,7 @@ def _euclidean_proxies(queries: NDArray, corpus: NDArray) -> tuple[NDArray[np.fl
     """With one more dimension, q.c - |c|^2 / 2 is a product; it falls as |q - c| grows. Third, the unit of lengths.
 
     Distances do not change when both sets move by the mean, but rounding errors shrink: embeddings of many
-    encoders lie in a narrow cone far from the origin.
+    encoders are in a narrow cone far from the origin.
     """
     mean = corpus.mean(axis=0, dtype=np.float64).astype(np.float32)
     queries, corpus = queries - mean, corpus - mean
@@ -295,7 +295,7 @@ def _within(proxies: _Proxies, block: NDArray[np.int64], least: NDArray, k: int)
 def _first(scores: NDArray[np.float64], error: float, k: int) -> NDArray[np.bool_]:
     """Which of a row's candidates (c,) may be among its k first, if their scores are off by at most `error`.
 
-    Of those whose float32 surely is that of the k-th, the k lowest are enough: equal scores stand by their index.
+    Of those whose float32 surely is that of the k-th, the k lowest are enough: equal scores are ordered by index.
     """
     low, high = (scores - error).astype(np.float32), (scores + error).astype(np.float32)
     last = np.partition(low, -k)[-k]

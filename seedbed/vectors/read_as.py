@@ -1,4 +1,4 @@
-"""An encoder that reads a query, or a document, otherwise than any other text: an `Encode` for each."""
+"""An encoder with different prompts for queries, documents and other texts: an `Encode` for each."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ReadAs:
-    """An `Encode` of texts that are neither query nor document, beside those of these."""
+    """An `Encode` of texts that are neither query nor document, and the `Encode` of queries and of documents."""
 
     text: Encode
     others: Mapping[str, Encode]

@@ -179,7 +179,7 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("training", {"learning_rate": float("inf")}, "config.training.learning_rate: ... finite"),
         ("recipes/mine/like", ["base"], "config.recipes: mine.like: expected ... 'base'"),
         ("cleaning", {"min_characters": 9, "max_characters": 8}, "config.cleaning: min_characters 9 is more than"),
-        ("corpora/text/buckets", [50, 50], "config.corpora.text: buckets: ... up to the last"),
+        ("corpora/text/buckets", [50, 50], "config.corpora.text: buckets: ... with first < last"),
         ("corpora/text/buckets", [0, 101], "config.corpora.text.buckets.1: ... less ... 100"),
         ("corpora/text/top_up", {"file": "none.tsv"}, "text corpus of hau: ... none.tsv"),
         ("corpora/text/top_up", {"fil": "x"}, "config.corpora.text: top_up.fil: unknown ... 'file'"),
@@ -237,7 +237,7 @@ def test_a_name_that_stands_for_something_else_is_refused(own: dict[str, Any], k
     entry = {"tasks": {"protocol": "bitext"}, "recipes": {"like": "base"}, "backbones": own["backbones"]["bert"]}
     language = {"name": "X", "script": "Latn"}
     said = fault(changed(own, f"{kind}/{name}", entry.get(kind, language)))
-    assert said.startswith(f"config: {kind}.{name}: this name stands for ") and said.endswith("; take another")
+    assert said.startswith(f"config: {kind}.{name}: this name is reserved for ") and said.endswith("; take another")
 
 
 def test_the_roles_of_corpora_are_the_keys_of_the_configuration() -> None:

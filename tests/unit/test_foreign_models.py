@@ -275,7 +275,7 @@ def test_an_adapter_is_no_module(model: Path, fetching: Callable[[Path], None]) 
     add_module(model, "sentence_transformers.models.Transformer", "3_Transformer")
     (model / "3_Transformer").mkdir(exist_ok=True)
     edit(model / "3_Transformer" / "adapter_config.json", peft_type="LORA", base_model_name_or_path="/elsewhere")
-    assert all("an adapter in the place of a module" in said for said in refusals(model, fetching))
+    assert all("an adapter instead of a module" in said for said in refusals(model, fetching))
 
 
 @pytest.mark.parametrize("name", ["seedbed_test_evil.Run", "os.getcwd", "torch.nn.Module", "torch.hub.load", 3, ["x"]])

@@ -109,7 +109,7 @@ def test_more_text_trains_one_encoder_more(begun):
         ("english.txt", "text", "english.txt: 9"),
         ("utf16.txt", "text", "utf16.txt: UTF-16, not UTF-8"),
         ("pairs.csv", "triplets", "pairs.csv: no column 'negative'"),
-        ("twice.csv", "test", "twice.csv: id '1' stands in several rows"),
+        ("twice.csv", "test", "twice.csv: id '1' appears in several rows"),
         ("three.csv", "test", "three.csv: 3 pairs; at least 20 are needed"),
         ("english.csv", "pairs", "english.csv: column anchor: "),
         ("gone.csv", "pairs", "gone.csv: no such file"),

@@ -70,7 +70,7 @@ class Store:
         return read_json(self.lock).get(name, {}) if self.lock.is_file() else {}
 
     def verify(self, name: str, record: dict[str, str]) -> None:
-        """Write what a download was (revision, sha256, licence) into the lock file, or compare it with what is there.
+        """Write what a download was (revision, sha256, licence) into the lock file, or compare it with its entry there.
 
         Raises:
             UserError: it differs from the lock file.
@@ -173,7 +173,7 @@ def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]
     """Iterate over the files of an archive (or folder, or single file) whose names match a pattern, sorted by name.
 
     Each is opened when its turn comes, because a process may have only about a thousand files open. Links are skipped,
-    unless a folder's link leads to a file of its own, see `is_own`.
+    unless a link in a folder leads to a file in the same folder, see `is_own`.
 
     Raises:
         UserError: nothing matches; the file is not an archive; or the members together are larger than UNPACKED, or
@@ -213,7 +213,7 @@ def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
 
 
 def require_readable(path: Path) -> None:
-    """Check a file that a library will decompress and read by itself.
+    """Check a file that a library, not this module, will decompress and read.
 
     Raises:
         UserError: it would grow too much, has an unsupported compression, or a line of more than LINE bytes.
@@ -274,12 +274,12 @@ class _Piecewise(io.RawIOBase):
         return length
 
     def tell(self) -> int:
-        """Bytes that it has given; what is packed within is asked for them, to bound what comes of them."""
+        """Number of bytes read so far, against which the size of a nested archive is bounded."""
         return self._given
 
 
 class _Unpacked(_Piecewise):
-    """What a compressed file holds."""
+    """The content of a compressed file, decompressed when it is read."""
 
     def __init__(self, packed: BinaryIO, name: str) -> None:
         self._form, unpack = UNPACKERS[name.rpartition(".")[2].lower()]

@@ -74,14 +74,14 @@ def _go_on(url: str, path: Path) -> None:
         if error.code != http.client.REQUESTED_RANGE_NOT_SATISFIABLE:
             raise
         version.unlink(missing_ok=True)
-        raise OSError("no rest of what has come; from the beginning") from None
+        raise OSError("the rest of a partial download is not available; starting over") from None
     finally:
         if not version.is_file():  # nobody could tell whether the rest is of the same file
             part.unlink(missing_ok=True)
 
 
 def _version(headers: Any) -> str:
-    """What tells one version of a file from the next; a weak ETag does not, to the byte."""
+    """Header that identifies the version of a file: a strong ETag, else the date; a weak ETag allows other bytes."""
     tag = headers.get("ETag") or ""
     return headers.get("Last-Modified") or "" if tag.startswith("W/") or not tag else tag
 

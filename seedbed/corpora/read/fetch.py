@@ -38,7 +38,7 @@ def fetch(
 
     Returns:
         The corpus in blocks (`id`, the columns of its kind, and those optional ones that the source has), and its
-        record, which is complete after the last block: origin, licence, and counts from the rows read to those kept.
+        record, which is complete after the last block: origin, licence, and counts, from rows read to rows kept.
 
     Raises:
         UserError: the source cannot be read, lacks a column, an id or a label, repeats an id of a test set, has control
@@ -62,13 +62,13 @@ def fetch(
 
 
 def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
-    """The first of a source and what may stand in its place that is there, and its rows."""
+    """The source, or if it is missing its first available `otherwise`, and the rows."""
     try:
         return source, read(source, store, whole=test, counts=counts)
     except NotThereError as error:
         if source.otherwise is None:
             raise
-        print(f"{error}; {origins.in_words(origin(source.otherwise))} is read in its place", file=sys.stderr)
+        print(f"{error}; {origins.in_words(origin(source.otherwise))} is read instead", file=sys.stderr)
         counts.clear()
         return _there(source.otherwise, store, test, counts)
 
@@ -91,7 +91,7 @@ def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where
 
 
 def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd.DataFrame:
-    """The columns of a kind, checked, with clean texts."""
+    """The columns of the corpus kind, checked, with clean texts."""
     if kind == "choices":
         table = collect_answers(table, where)
     table = table.assign(**{name: "" for name in MAY_BE_BLANK.get(kind, ()) if name not in table.columns})
@@ -142,7 +142,7 @@ def _told(table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts:
 
 
 def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
-    # Both sides of a translation pair, so that each sentence has one right answer; else the sentence that is asked.
+    # Both sides of a translation pair, so that each sentence has one right answer; else only the first column.
     once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
     if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
         once = []

@@ -153,7 +153,7 @@ def _csv(stream: BinaryIO, name: str, source: Source) -> Blocks:
 
 
 class _Text(io.TextIOBase):
-    """Parts of a text, as a file that is read from its beginning to its end."""
+    """An iterator over chunks of a text, as a file that is read once from start to end."""
 
     def __init__(self, parts: Iterator[str]) -> None:
         self._parts = parts
@@ -222,7 +222,7 @@ def _header(rows: Iterator[Any]) -> list[Any]:
 
 
 def _parquet(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    """A text of many rows may stand once in the file, and stays so until the rows are known to be small enough."""
+    """Parquet stores a repeated text once; it is expanded only once the rows are known to be small enough."""
     try:
         file = _seekable(stream)
         packed, known = file.seek(0, io.SEEK_END), pyarrow.parquet.read_metadata(file)
@@ -255,7 +255,7 @@ def _small(batch: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
 
 
 def _bytes(cells: pa.Array) -> int:
-    """Bytes of cells as strings, each by itself, whether they are kept once or not."""
+    """Bytes of cells as strings, counting each cell, also where a repeated text is stored once."""
     if pa.types.is_dictionary(cells.type) and not pa.types.is_primitive(cells.type.value_type):
         return pc.sum(pc.binary_length(cells.dictionary).take(cells.indices)).as_py() or 0
     if pa.types.is_nested(cells.type):

@@ -41,7 +41,7 @@ def _inside(cell: Any, path: list[str]) -> Any:
 
 
 def _cell(value: Any) -> str | None:
-    """A list as JSON, where it holds texts and numbers alone; an object is no text."""
+    """A list as JSON, if it has only texts and numbers; an object is no text."""
     if isinstance(value, list):
         plain = all(isinstance(one, str | int | float) for one in value)
         return json.dumps(value, ensure_ascii=False) if plain else None

@@ -88,14 +88,14 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
 
 
 def _after(blocks: Blocks, rows: int) -> Blocks:
-    """What follows the first so many rows; a block may be empty."""
+    """All rows after the first `rows`; a block may be empty."""
     for block in blocks:
         yield block[rows:]
         rows = max(0, rows - len(block))
 
 
 def _beginning(blocks: Blocks, rows: int | None) -> Blocks:
-    """The first so many rows; nothing is asked for after them."""
+    """The first `rows` rows; no further block is read after them."""
     for block in blocks:
         yield block[:rows]
         rows = None if rows is None else rows - len(block)
@@ -111,7 +111,7 @@ def _inside(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
 
 
 def _at_most(blocks: Blocks, rows: int | None, counts: Counter[str]) -> tuple[Blocks, int | None]:
-    """So many rows of a table, drawn, in its order; and how many it lacks."""
+    """At most `rows` sampled rows of a table, in its order, and how many fewer than `rows` it has. None: all."""
     if rows is None:
         return blocks, None
     spool = Spool(blocks)
@@ -144,8 +144,8 @@ def identified(blocks: Blocks, source: Source, whole: bool, counts: Counter[str]
         new = seen.new(ids)
         if whole and not new.all():
             raise UserError(
-                f"{origin_of(source)}: id {block['id'][~new].iloc[0]!r} stands in several rows; a test set needs an id "
-                "for each: map another column to `id` under `columns:`, or several, [a, b], that tell rows apart"
+                f"{origin_of(source)}: id {block['id'][~new].iloc[0]!r} appears in several rows; a test set needs "
+                "unique ids: map another column to `id` under `columns:`, or several, [a, b], that identify a row"
             )
         before += len(block)
         counts["repeated id"] += int((~new).sum())
@@ -230,7 +230,7 @@ def _members(source: Source, commit: str) -> list[str]:
 
 
 def _later(source: Source, name: str, place: dict[str, Any]) -> Blocks:
-    """The rows of a file of a hub repository, which is fetched when they are asked for."""
+    """The rows of a file of a hub repository, which is downloaded when they are read."""
     import huggingface_hub
 
     with hub_errors(source.hub):
@@ -269,7 +269,7 @@ def pin(store: assets.Store, source: Source, *, kind: str) -> str:
         kind: "model" or "dataset".
 
     Raises:
-        UserError: the hub cannot be reached, or has no such repository.
+        UserError: no connection to the hub, or it has no such repository.
     """
     import huggingface_hub
 

@@ -58,7 +58,7 @@ def draw(
         seed: seed of the sampling.
 
     Returns:
-        The rows in their order, and the numbers of rows that were read, dropped by reason, not sampled, and kept.
+        The rows in their order, and the counts of rows: read, dropped by reason, not sampled, kept.
     """
     dropped: Counter[str] = Counter()
     kept = []

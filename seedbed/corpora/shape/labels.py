@@ -59,7 +59,7 @@ def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) ->
         raise UserError(
             f"{where}: id {row['id']!r} has score {row['score']!r}; "
             f"expected a number from {scale[0]:g} to {scale[1]:g}, set `scale:` of the task for another range; "
-            "a corpus to learn from has no other"
+            "the range of a training corpus cannot be set"
         )
 
 

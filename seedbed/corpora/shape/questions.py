@@ -106,7 +106,7 @@ def spans(table: pd.DataFrame, where: str) -> list[tuple[int, int]]:
     """
     require_answers(table, where)
     answers, starts = lists(table, "answers", str, where), lists(table, "starts", int, where)
-    require_none(table[[not places for places in starts]], "has no `starts`, so nothing can be learnt of it", where)
+    require_none(table[[not places for places in starts]], "has no `starts`, so it cannot be trained on", where)
     found = [(places[0], places[0] + len(texts[0])) for texts, places in zip(answers, starts, strict=True)]
     there = zip(table["context"], found, answers, strict=True)
     wrong = [not 0 <= start < end or context[start:end] != texts[0] for context, (start, end), texts in there]

@@ -1,4 +1,4 @@
-"""Making and saving a compressed encoder, with its size and its agreement with the original."""
+"""Compress an encoder and save it, with its size and its agreement with the original."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -16,9 +16,9 @@ from seedbed.encoders.models.onnx_int8 import Int8Transformer
 
 
 class _States(nn.Module):
-    """Tokens (1, t) of one text, all of which are read, to the states (1, t, d) that are pooled.
+    """Maps tokens (1, t) of one text, without padding, to the states (1, t, d) that are pooled.
 
-    They are the last ones, or what `layers` makes of those of several layers.
+    These are the states of the last layer, or the weighted mean of several layers by `layers`.
     """
 
     def __init__(self, transformer: nn.Module, layers: list[WeightedLayerPooling]) -> None:

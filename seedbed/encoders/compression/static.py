@@ -83,7 +83,7 @@ def _each_alone(encoder: SentenceTransformer, ids: Sequence[int]) -> np.ndarray:
 
 
 def _around(tokenizer: PreTrainedTokenizerFast) -> tuple[list[int], list[int]]:
-    """The special tokens that stand before and after a text."""
+    """The special tokens that a tokenizer adds before and after a text."""
     whole = tokenizer("a")["input_ids"]
     plain = tokenizer("a", add_special_tokens=False)["input_ids"]
     start = next(place for place in range(len(whole)) if whole[place : place + len(plain)] == plain)

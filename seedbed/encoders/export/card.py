@@ -56,7 +56,7 @@ CODE = "\n# It runs {files} of that place, which Seedbed put there: read it firs
 REVISION = "COMMIT-OF-ITS-CODE"
 """Placeholder for the commit of a repository with code, which is known after the upload."""
 PLACE = "path/to/this/directory"
-"""The path in the card's example code if nobody has said where the encoder will be."""
+"""The path in the card's example code if the encoder's place is not given."""
 
 
 def write(directory: Path, facts: Mapping[str, Any]) -> None:

@@ -71,7 +71,7 @@ class AlignmentLoss(nn.Module):
             rng = np.random.default_rng(int(torch.randint(2**62, ())))
             languages = sample_languages(size, max(2, len(columns)), 2, rng)
         pivots, targets = (np.argwhere(languages == language) for language in (0, 1))
-        given = targets[:, 1] * (len(columns) > 1) * size + targets[:, 0]  # columns stand one after the other
+        given = targets[:, 1] * (len(columns) > 1) * size + targets[:, 0]  # columns are concatenated
         target = self._embedded(columns, torch.from_numpy(given).to(rows.device))
         positions = rows.cpu().numpy()[pivots[:, 0]]
         known = self.vectors[self.places[positions, (pivots[:, 1] - fixed) % known_columns]]

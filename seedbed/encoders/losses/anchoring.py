@@ -202,7 +202,7 @@ class AnchoringLoss(nn.Module):
 
     @torch.no_grad()
     def _outcome(self) -> dict[str, Tensor]:
-        """What adaptor and policy make of all rows now: chances and rewards (n, k), and g (n, d)."""
+        """Current output of adaptor and policy for all rows: probabilities and rewards (n, k), and g (n, d)."""
         parts = []
         for rows in torch.arange(len(self.states)).split(BATCH):
             prefix = self.path.adaptor(self.states[rows].to(self.path.adaptor.layers[0].weight.device)).float()

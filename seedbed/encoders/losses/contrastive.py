@@ -190,7 +190,7 @@ def cosines(x: Tensor, y: Tensor) -> Tensor:
 
 
 def _masked(scores: Tensor, keep: Tensor, name: str, always: Tensor | None = None) -> Tensor:
-    """Scores, minus infinity where they are kept neither by `keep` nor by `always`."""
+    """Scores, minus infinity where neither `keep` nor `always` is true."""
     if keep.shape != scores.shape or keep.dtype != torch.bool:
         raise UserError(f"{name}: keep is {keep.dtype} {tuple(keep.shape)}; expected torch.bool {tuple(scores.shape)}")
     return scores.masked_fill(~(keep if always is None else keep | always), -torch.inf)

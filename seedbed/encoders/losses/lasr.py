@@ -179,7 +179,7 @@ class ListwiseLoss(nn.Module):
         relevance[:, 0] = 1
         weights = None
         if self.gate != "none":
-            # A constant: else a negative would be drawn nearer, to count less.
+            # A constant: else training would pull a negative nearer, so that it counts less.
             weights = safe_weights(scores.detach(), relevance, margin=self.margin, temperature=self.gate_temperature)
         printed = self.gate == "discounts"
         gain = soft_ndcg(scores, relevance, weights=weights, gate="discounts" if printed else "ranks", **self.ranking)

@@ -27,7 +27,7 @@ def cut_off(features: dict[str, Any], share: float, special: Sequence[int]) -> d
         The features with another `attention_mask`.
     """
     ids, mask = features["input_ids"], features["attention_mask"]
-    # Drawn on the CPU, whose generator is the same everywhere.
+    # Sampled on the CPU, whose generator is the same on all machines.
     stays = (torch.rand(ids.shape) >= share).to(ids.device) | torch.isin(ids, torch.tensor(special, device=ids.device))
     prompt = torch.as_tensor(features.get("prompt_length", 0), device=ids.device).reshape(-1, 1)
     stays |= mask.cumsum(dim=1) <= prompt  # the first tokens after padding, if that is on the left

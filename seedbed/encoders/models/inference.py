@@ -31,7 +31,7 @@ class Opened(NamedTuple):
     """What evaluation needs of an encoder or of a fusion of several."""
 
     encode: Encode
-    """Texts -> vectors (n, width); of several encoders, their vectors side by side, whatever a text is read as."""
+    """Texts -> vectors (n, width); of several encoders, their concatenated vectors."""
     width: int
     """Dimensions of a vector."""
     search: Search | None
@@ -94,7 +94,7 @@ def opened(
     off = not adapters and isinstance(encoder[0], AdaptedTransformer)
 
     def reading(name: str = "") -> Encode:
-        """The `encode` of texts that are read as `name`, with a store of its own."""
+        """The `encode` of texts that are read as `name`, with a separate cache."""
         options = ({"aligned": False} if off else {}) | ({"prompt_name": name} if name else {})
         encode = batched(encoder, rows, **options)
         if not state:
@@ -113,7 +113,7 @@ def opened(
 
 
 def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> Callable[[str], str]:
-    """Tell an encoder of two texts the English of each; and what the vector of a text follows from."""
+    """Give a two-path encoder the translations; returns text -> the cache key of its vector."""
     if not isinstance(encoder[0], Coupled):
         return str
     encoder[0].english = english

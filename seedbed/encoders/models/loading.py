@@ -61,7 +61,7 @@ def load(
             encoder. `Prompts` give one for queries and one for documents, a mapping one for each language. None: the
             prompts in the weights' own file, see `prompts.own`.
         language: the language whose prompt is the default, if `prefix` is a mapping.
-        max_length: tokens of a text; None: as many as the backbone can take.
+        max_length: maximum tokens of a text; None: the backbone's maximum.
         seed: seed of the dense layer's weights; nothing else is random.
         dropout: dropout probability of every layer, for training; None: the backbone's.
 
@@ -72,9 +72,9 @@ def load(
     """
     if pooling == "own" and (Path(weights) / "modules.json").is_file():
         if dropout is not None:
-            raise UserError(f"{weights}: dropout cannot be set for modules of its own; take another pooling")
+            raise UserError(f"{weights}: dropout cannot be set with pooling own; take another pooling")
         encoder = open_encoder(weights)
-        if isinstance(encoder[0], two_paths.Coupled):  # each side has its tokenizer and a prefix of its own
+        if isinstance(encoder[0], two_paths.Coupled):  # each of its two encoders has its tokenizer and prefix
             return encoder
         return put(encoder, own(Path(weights)) if prefix is None else prefix, language)
     folder = directory_of(Path(weights), adapted=pooling == "own")

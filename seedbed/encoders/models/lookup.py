@@ -18,7 +18,7 @@ from seedbed.weights import NO_CODE, opening
 
 
 class Table(nn.Module):
-    """Input embeddings in the place of their transformer."""
+    """A module of input embeddings that replaces their transformer."""
 
     def __init__(self, table: Tensor, config: PretrainedConfig) -> None:
         super().__init__()
@@ -32,10 +32,10 @@ class Table(nn.Module):
 
 
 def lookup(weights: Path) -> SentenceTransformer:
-    """An encoder as `load` opens it with pooling own, which looks up input embeddings of texts and encodes nothing.
+    """Load an encoder with pooling own that only looks up input embeddings of texts, without its transformer.
 
-    The rest of its weights stays on the disk. Where a model makes more of a token than a row of its table, or calls the
-    table in its file by another name, all of it is read.
+    The other weights are not read, unless the model computes more of a token than a row of its table, or its file calls
+    the table by another name.
 
     Raises:
         UserError: as `load`.
@@ -50,7 +50,7 @@ def lookup(weights: Path) -> SentenceTransformer:
 
 
 def _without_weights(weights: Path) -> Transformer | None:
-    """The transformer, with its tokenizer, on a device that holds nothing; None: it is of another kind."""
+    """The transformer on the meta device, with its tokenizer; None: the first module is no plain transformer."""
     whole = {"device_map": "meta"} | READ | NO_CODE
     if modules := (weights / "modules.json").is_file():
         model_files.check(weights)
@@ -66,7 +66,7 @@ def _without_weights(weights: Path) -> Transformer | None:
 
 
 def _table(transformer: Transformer) -> Tensor | None:
-    """The table of a transformer without weights, from its file; None: it is not there alone."""
+    """The table of input embeddings, read from the weights' file; None: the table alone does not give them."""
     model, embeddings = transformer.model, transformer.model.get_input_embeddings()
     if type(embeddings) is not nn.Embedding:
         return None

@@ -37,7 +37,7 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
             directory_of(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
         )
     except ValueError:
-        raise UserError(f"{weights}: of a kind that has no masked language modelling; {advice}") from None
+        raise UserError(f"{weights}: this type of model has no masked language modelling; {advice}") from None
     transformer = head.base_model_prefix
     if missing := sorted(key for key in report["missing_keys"] if not key.startswith(f"{transformer}.")):
         raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")

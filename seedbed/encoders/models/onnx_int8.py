@@ -105,7 +105,7 @@ class Int8Transformer(Module):
         found = {name: cls.load_file_path(model_name_or_path, name, **place) for name in (GRAPH, *TOKENIZER)}
         if lacking := [name for name, path in found.items() if path is None]:
             raise UserError(f"{model_name_or_path}: no {lacking[0]}; save the encoder again")
-        folder = Path(found[GRAPH]).parent  # where they lie now, be it the hub's cache
+        folder = Path(found[GRAPH]).parent  # the local folder, which may be the hub's cache
         tokenizer = AutoTokenizer.from_pretrained(folder, trust_remote_code=False, local_files_only=True)
         return cls(Path(found[GRAPH]).read_bytes(), tokenizer, **cls.load_config(model_name_or_path, **place))
 

@@ -65,7 +65,7 @@ class ParallelAdapter(nn.Module):
 
 
 class _Beside:
-    """Two hooks by which a layer has its adapter: the layer keeps its own modules and the names of their weights."""
+    """Two hooks that add an adapter to a layer; the layer's modules and the names of their weights are unchanged."""
 
     def __init__(self, layer: nn.Module, adapter: ParallelAdapter) -> None:
         self.adapter, self.on, self.read = adapter, True, None
@@ -73,11 +73,11 @@ class _Beside:
         layer.output.dropout.register_forward_hook(self.after)
 
     def before(self, output: nn.Module, given: tuple[Tensor, Tensor]) -> None:
-        """Keep what the feed-forward layer read, which stands beside what it made of it."""
+        """Remember the input of the feed-forward layer, for the adapter."""
         self.read = given[1] if self.on else None
 
     def after(self, dropout: nn.Module, given: tuple[Tensor], made: Tensor) -> Tensor | None:
-        """Add what the adapter makes of the same."""
+        """Add the adapter's output for the same input."""
         read, self.read = self.read, None
         return None if read is None else made + self.adapter(read)
 

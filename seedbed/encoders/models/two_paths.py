@@ -214,7 +214,7 @@ class Coupled(Module):
         """
         pairs = [one if isinstance(one, tuple | list) else (one, self.translation(one)) for one in inputs]
         if wrong := [len(one) for one in pairs if len(one) != 2]:
-            raise UserError(f"{wrong[0]} texts in the place of two; give a list of pairs (text, English)")
+            raise UserError(f"{wrong[0]} texts instead of two; give a list of pairs (text, English)")
         if lacking := [text for text, translation in pairs if not translation.strip()]:
             raise UserError(f"the English of {lacking[0][:80]!r} is empty; give (text, English)")
         found = {}
@@ -222,7 +222,7 @@ class Coupled(Module):
             if name in self.sides:
                 side = self.sides[name]
                 if name == "english" and self.fusion == "prefix":
-                    side.tokenizer.padding_side = "right"  # the features stand right before the first token
+                    side.tokenizer.padding_side = "right"  # the features come right before the first token
                 own = side.prompts.get(side.default_prompt_name) or None
                 tokens = side.preprocess(list(texts), prompt=prompt if prompt and name == "english" else own)
                 ending = "" if name == "english" else ".source"
@@ -245,7 +245,7 @@ class Coupled(Module):
         return features
 
     def _after(self, prefix: Tensor, english: dict[str, Any]) -> Tensor:
-        """The vector of texts, (b, d), whose tokens stand after features (b, s, d)."""
+        """The vectors (b, d) of texts whose tokens are preceded by features (b, s, d)."""
         transformer, *others = self.sides["english"]
         model, size = transformer.auto_model, prefix.shape[1]
         ids, mask = english["input_ids"], english["attention_mask"]

@@ -33,7 +33,7 @@ def couple(
 ) -> SentenceTransformer:
     """Make a two-path encoder of an encoder of texts; an existing two-path encoder gets the translations only.
 
-    Its prompts for queries and documents stand before the translation; that of the source is the same for all texts.
+    Its prompts for queries and documents are put before the translation; the source's is the same for all texts.
     Fusion concat adds a linear map, which is the identity before training.
 
     Args:
@@ -47,7 +47,7 @@ def couple(
             another fusion than the given two-path encoder has, or encoders that the fusion does not allow.
     """
     if isinstance(prefix, Mapping):
-        raise UserError("fusion: what stands before a text hangs on its language, which two paths do not know")
+        raise UserError("fusion: the prompt depends on the text's language, which a two-path encoder does not know")
     if isinstance(source[0], Coupled):
         if source[0].fusion != coupling.fusion:
             raise UserError(f"fusion {coupling.fusion}: training starts from an encoder with {source[0].fusion}")

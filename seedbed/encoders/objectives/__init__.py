@@ -128,7 +128,7 @@ class Objective(Settings):
     def remarks(
         self, encoder: SentenceTransformer, columns: Mapping[str, list[str]], folders: Mapping[str, Path]
     ) -> dict[str, Any]:
-        """Facts for the encoder's manifest that its settings and losses do not tell."""
+        """Facts for the encoder's manifest in addition to settings and losses."""
         return {}
 
     def cached_bytes(self, texts: float, translations: float, source: float, width: float) -> float:

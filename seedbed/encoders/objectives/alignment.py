@@ -21,7 +21,7 @@ PIVOT = "pivot_"
 
 
 def _fixed(table: pd.DataFrame) -> list[str]:
-    """The columns of a table that are in the pivot language, unless rows of the pivot stand beside them."""
+    """The columns in the pivot language; without rows of the pivot, those of triplets (XL-LoRA)."""
     if "pivot" in table.columns:
         return ["pivot"]
     return [] if "pivot_anchor" in table.columns else ["positive", "negative"]
@@ -50,7 +50,7 @@ class Alignment(Objective):
     partial = True
 
     pivot: Pivot = Pivot()
-    """Whose vectors it is aligned with; the recipe is an encoder's of its own for each language."""
+    """The encoder whose vectors are the target; its recipe must train an encoder for each language."""
 
     def columns(self, table: pd.DataFrame) -> dict[str, list[str]]:
         """Select the text columns in the encoder's own language; the others have precomputed vectors.

@@ -64,7 +64,7 @@ class Anchoring(Objective):
     baseline: Literal["none", "mean"] = "mean"
     """What is taken off a reward: nothing (paper), or the mean of the policy."""
     actions: Literal["drawn", "expected"] = "drawn"
-    """What the policy learns from: a candidate that is drawn (paper), or the expectation over all."""
+    """What the policy is trained on. drawn: a sampled candidate (paper); expected: the expectation over all."""
     actor_rate: float = Field(1.0e-4, gt=0)
     """Learning rate of the policy."""
     adaptor_rate: float = Field(1.0e-4, gt=0)
@@ -155,7 +155,7 @@ class Anchoring(Objective):
         )
         fitting = int(self.pool_size * SHARE * has / needed)
         raise UserError(
-            f"anchoring.pool_size: {numbers} = {needed / memory.GIB:.1f} GiB to be kept, and this machine has "
+            f"anchoring.pool_size: {numbers} = {needed / memory.GIB:.1f} GiB to cache, and this machine has "
             f"{has / memory.GIB:.1f}, of which half may be taken; give {max(1, fitting)} or less, or fewer rows"
         )
 

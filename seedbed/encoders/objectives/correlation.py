@@ -34,9 +34,9 @@ class Correlation(Queued):
     values = ("score",)
 
     queue_size: int = Field(256, ge=0, le=8192)
-    """K: how many earlier pairs count beside the batch; 0: none. Time and memory grow with the square of both."""
+    """K: earlier pairs that count in addition to the batch; 0: none. Time and memory grow with the square of both."""
     warm_up: int = Field(8, ge=2)
-    """N_min: with fewer pairs in batch and queue, nothing is learnt."""
+    """N_min: with fewer pairs in batch and queue, the loss is 0."""
     pearson_weight: float = Field(0.5, ge=0, le=1)
     """Alpha of equation 32; the rest is the soft Spearman's."""
     temperature: float = Field(0.1, gt=0)

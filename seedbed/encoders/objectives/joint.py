@@ -8,7 +8,7 @@ from seedbed.encoders.objectives import Objective
 class Joint(Objective):
     """`losses.simcse` of rows whose sentences are in different languages, at `training.temperature`.
 
-    Each sentence is encoded by the encoder of its own language, which is frozen but for its parallel adapters; the
+    Each sentence is encoded by the encoder of its language, which is frozen but for its parallel adapters; the
     adapters of all languages are trained together. A batch has at most six languages. Source: paper 004, table 6;
     docs/papers/modular.md.
 

@@ -36,9 +36,9 @@ class Listwise(Queued):
     optional = ("relevance", LANGUAGE + "document")
 
     queue_size: int = Field(4096, ge=0)
-    """How many earlier documents are candidates beside the batch's; 0: none. 4,096 of width 4,096 take 64 MiB."""
+    """Earlier documents that are candidates in addition to the batch's; 0: none. 4,096 of width 4,096 take 64 MiB."""
     negatives: int = Field(31, gt=0)
-    """M: so many candidates, the nearest to the query, are ranked with its own document."""
+    """M: number of candidates, the nearest to the query, that are ranked with its own document."""
     k: int = Field(10, gt=0)
     """How many documents of the ranking count, as in nDCG@k."""
     temperature: float = Field(0.1, gt=0)
@@ -55,7 +55,7 @@ class Listwise(Queued):
     hinge_weight: float = Field(0.1, ge=0)
     """Lambda_h of the hinge."""
     hinge_margin: float = Field(0.05, ge=0)
-    """Gamma: by how much the own document is to lie above the nearest other (paper: about 0.05)."""
+    """Gamma: margin of the own document's cosine over that of the nearest other (paper: about 0.05)."""
     moments_weight: float = Field(0.1, ge=0)
     """Lambda_r of the term that draws the mean of a list's cosines to 0 and their variance to `variance`."""
     variance: float = Field(0.15, ge=0)

@@ -38,7 +38,7 @@ class Neighbours(Objective):
     """
 
     neighbours: int = Field(0, ge=0)
-    """How many neighbours of a positive are drawn near its anchor, the nearest first (paper: 2 and 7)."""
+    """How many neighbours of a positive are pulled towards its anchor, the nearest first (paper: 2 and 7)."""
     margin: float = Field(0.3, ge=0, lt=2)
     """Taken off the cosine of a pair: m of equation 1."""
     temperature: float = Field(0.05, gt=0)
@@ -61,7 +61,7 @@ class Neighbours(Objective):
     """Weights of the ranks sum to 1, so that more neighbours do not weigh more: 1.5 in all for two, 2.6 for seven."""
 
     negatives: bool = False
-    """Triplets are learnt: their hard negatives join the sum of equation 2, from anchors to positives."""
+    """Train on triplets: their hard negatives are added to the sum of equation 2, from anchors to positives."""
 
     least = 2
 

@@ -5,7 +5,7 @@ from seedbed.encoders.vocabulary import settings
 
 
 class Vocabulary(Objective, settings.Vocabulary):
-    """A unigram tokenizer trained on sentences, and new word embeddings for its pieces; all other weights are
+    """A unigram tokenizer trained on sentences, and new word embeddings for its tokens; all other weights are
     unchanged.
 
     Source: paper 004, section 3, and appendix B.2 for the defaults.

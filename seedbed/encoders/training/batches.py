@@ -218,11 +218,11 @@ def sample_shared_batches(
 
 
 def _take(left: dict[str, np.ndarray], name: str, fit: np.ndarray, size: int) -> np.ndarray:
-    """The first rows of a set that fit, so many (size,); they are no longer left.
+    """The first `size` rows of a set that fit (size,), which are removed from `left`.
 
     Args:
-        left: set -> its rows that are to come.
-        fit: which of the set's may be taken.
+        left: set -> its remaining rows.
+        fit: which of the set's remaining rows may be taken.
     """
     taken = np.flatnonzero(fit)[:size]
     rows, left[name] = left[name][taken], np.delete(left[name], taken)
@@ -242,7 +242,7 @@ def _languages(has: np.ndarray, training: Training, rng: np.random.Generator) ->
 
 
 def _too_few(name: str, rows: int, training: Training) -> str:
-    """Why no batch can be made of a set."""
+    """The error for a set that fills no batch."""
     of, size = f"set {name!r}" if name else "the data", training.batch_size
     if rows < size:
         return f"training.batch_size: {size}, and {of} has {rows} rows; give fewer, or `batches: mixed`"

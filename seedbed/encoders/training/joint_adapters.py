@@ -97,7 +97,7 @@ def train_joint_adapters(
 
 
 def _opened(folders: Mapping[str, Path], known: Mapping[str, str], prefix: str) -> dict[str, SentenceTransformer]:
-    """The encoders, each of its own language, whose vectors can be compared."""
+    """The encoders by language, checked to be different and of one width."""
     owners: dict[str, str] = {}
     for code, digest in known.items():
         if (other := owners.setdefault(digest, code)) != code:
@@ -158,7 +158,7 @@ def sample_rows(
     names = min(columns.values(), key=len)
     if wrong := [code for code, own in columns.items() if own[: len(names)] != names]:
         raise UserError(f"joint: columns {', '.join(columns[wrong[0]])} in {wrong[0]}, {', '.join(names)} in others")
-    # Where a sentence stands, its language: so is drawn what each is in, and the sentences are found by that.
+    # Language codes replace the sentences: batches are sampled by language, and sentences looked up afterwards.
     marked = {
         code: pd.DataFrame({"id": table["id"], **{name: np.where(table[name] == "", "", code) for name in names}})
         for code, table in tables.items()
@@ -231,7 +231,7 @@ class JointContrast(nn.Module):
         """Collate rows into the arguments of `forward`: tokenised sentences by language, and their indices in it."""
         if not any(row[-1][1] for row in rows):  # no row has a negative
             rows = [row[:-1] for row in rows]
-        owner = rows[0][0][0]  # reads what stands in the place of a negative that a row lacks
+        owner = rows[0][0][0]  # encodes the empty text that replaces a missing negative
         texts: dict[str, list[str]] = {}
         places: dict[str, list[tuple[int, int]]] = {}
         for place, row in enumerate(rows):

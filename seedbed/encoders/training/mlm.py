@@ -178,7 +178,7 @@ def _opened(folder: Path) -> tuple[PreTrainedModel, bool]:
         except ValueError:
             model, report = None, {}
     if model is None:
-        raise UserError(f"{folder}: of a kind that has no masked language modelling; take another backbone")
+        raise UserError(f"{folder}: this type of model has no masked language modelling; take another backbone")
     new = bool(missing_head_weights(model, report))
     require_whole(folder, report, lambda key: is_pooler(key) or key in missing_head_weights(model, report))
     decoder = model.get_output_embeddings()

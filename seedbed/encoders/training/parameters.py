@@ -47,7 +47,7 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
     if training.part != "all":
         encoder[0].requires_grad_(False)
         for module in encoder.modules():
-            if isinstance(module, FeaturePath):  # stands after a backbone, be it within two paths
+            if isinstance(module, FeaturePath):  # follows a backbone, also within a two-path encoder
                 module.requires_grad_(True)
     if training.part == "adapter":
         from peft import LoraConfig, get_peft_model

@@ -1,7 +1,7 @@
 """A batch that several processes encode: each its share of the texts, while the loss sees the vectors of all.
 
 So the loss, with its negatives, its queues and its own weights, is that of one process in every process. It is computed
-in each of them, which costs little beside the encoding.
+in each of them, which costs little compared with the encoding.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from seedbed.encoders.training.chunks import encoding_by
 class Shares:
     """How this process encodes its share of each batch.
 
-    Dropout is drawn from the seed, the step, and the process: so a training goes on as it would have gone on, texts of
-    two processes differ in dropout, and what a loss draws by torch's generator is the same in all processes.
+    Dropout is sampled by the seed, the step and the process. So a resumed training gives the same result, texts of two
+    processes differ in dropout, and what a loss samples by torch's generator is the same in all processes.
 
     Args:
         seed: seed of dropout.
@@ -65,7 +65,7 @@ class Shares:
 
 
 def share(rows: int) -> slice:
-    """Which of so many rows are this process's: equal stretches, of which the last ones may be shorter or empty."""
+    """The slice of `rows` rows that this process encodes: equal slices, of which the last may be shorter or empty."""
     size = -(-rows // processes.count())
     start, stop = (min(place * size, rows) for place in (processes.index(), processes.index() + 1))
     return slice(start, stop)

@@ -61,7 +61,7 @@ def train(
 
     AdamW without warm-up, linear decay unless `training` says otherwise, gradients clipped at norm 1: the defaults of
     Hugging Face's trainer, which paper 000 (appendix A.2.1) uses through SimCSE's code. Training truncates texts to
-    `max_length` tokens; the saved encoder takes as many as its backbone can.
+    `max_length` tokens; the saved encoder takes the backbone's maximum.
 
     Args:
         weights: the start point: a directory as `save_pretrained` writes it, of transformers or sentence-transformers.
@@ -254,7 +254,7 @@ def _columns(objective: Objective, table: pd.DataFrame | None, training: Trainin
     """The texts by column, in the order in which the loss expects them; enough of them for a batch."""
     name, least, rows = objectives.name_of(objective), objective.least, 0 if table is None else len(table)
     if rows < least or table is None:
-        raise UserError(f"{name}: {rows} rows to learn from; at least {least} are needed")
+        raise UserError(f"{name}: {rows} rows to train on; at least {least} are needed")
     if training.batch_size < least:
         raise UserError(f"training.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
     return objective.columns(table)
@@ -288,7 +288,7 @@ def _arguments(
 
 
 class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
-    """Keeps the state of a loss in checkpoints, tells it of each step, and keeps training sentences out of cards."""
+    """A trainer that saves the loss's state in checkpoints, calls it at each step, and puts no sentences into cards."""
 
     def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
         self.shuffled = shuffled

@@ -46,8 +46,7 @@ def pack_candidates(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame
 
     Args:
         found: `id`, `text`, `translator`, `english`, `usable`, and ASPECTS if there are judgements: one row for each
-            text
-            and translator, with the translators in the same order everywhere.
+            text and translator, with the translators in the same order for each text.
         judged: False: columns of judgements are ignored.
 
     Returns:
@@ -89,13 +88,11 @@ def unpack_candidates(table: pd.DataFrame) -> Candidates:
     """The candidates in a table of `pack_candidates`.
 
     A candidate that a judge could not score cannot be chosen if another candidate of its text was scored; if none was,
-    as
-    for a text in the pivot language, which is its own translation, all can be chosen.
+    as for a text in the pivot language, which is its own translation, all can be chosen.
 
     Raises:
         UserError: texts with other translators than the first, fewer than three scores, or one outside 1 to 10; or no
-            text
-            has a candidate.
+            text has a candidate.
     """
     rows = [json.loads(cell) for cell in table["candidates"]]
     translators = [one["translator"] for one in rows[0]]

@@ -40,8 +40,8 @@ def choose_translations(
 
     Returns:
         `id`, `text`, `english`, `translator`, `probability` (of the choice; 1 where nothing is uncertain), and for each
-        translator `{translator}:` with `probability` (empty: its English cannot be chosen), ASPECTS where somebody
-        judged, `similarity` where there is one.
+        translator `{translator}:` with `probability` (empty: its English cannot be chosen), ASPECTS if there are
+        judgements, `similarity` if there is one.
 
     Raises:
         UserError: a text without a candidate, or an input of the choice is missing; or as `unpack_candidates`.

@@ -60,9 +60,9 @@ def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
 
 
 def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any) -> Tensor:
-    """What `make` gives of tokens, in the order of the texts; batches are of texts of like length.
+    """The results of `make` for all texts, in their order; it is called with batches of texts of similar length.
 
-    The result is there once: states may take half of the memory.
+    The result is in memory only once, because states may take half of the memory.
     """
     encoder.eval()
     prompt = encoder.prompts.get(encoder.default_prompt_name) or None
@@ -82,10 +82,10 @@ def similarities(prefix: Tensor, values: Tensor) -> Tensor:
 
 
 class Policy:
-    """What a policy is shown and rewarded for, beyond a similarity.
+    """Input features and rewards of a policy: a judge's scores of candidates, and a similarity.
 
     Args:
-        candidates: whose scores are looked at, where somebody judged.
+        candidates: the candidates, with the judge's scores if there are any.
         weights, similarity_weight: of `rewards.reward`.
     """
 

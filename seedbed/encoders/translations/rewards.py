@@ -13,7 +13,7 @@ LEAST, GREATEST = 1, 10
 
 
 class Actor(nn.Module):
-    """Logits of candidates (b, k) from their features (b, k, 4), of each candidate by itself.
+    """Logits of candidates (b, k) from their features (b, k, 4), each candidate separately.
 
     Features are a judge's three scores as fractions of 10 and the similarity. Linear, ReLU, LayerNorm, Linear. Source:
     paper 002, section 4.1.3 and appendix A.4.

@@ -18,11 +18,11 @@ from seedbed.io import UserError
 
 
 def given_similarity(candidates: Candidates, folder: Path | None, state: Path | None = None) -> Tensor:
-    """Cosines (n, k) of texts with their candidates by an encoder of both languages; None: 0.
+    """Cosines (n, k) of texts with their candidates by an encoder of both languages.
 
     Args:
-        state: where embeddings are kept, as scores keep theirs, so that several choices encode a text once; None:
-            nothing is kept.
+        folder: the encoder's folder; None: all cosines are 0.
+        state: folder of the cache of embeddings, so that several choices encode a text once; None: no caching.
     """
     shape = candidates.mask.shape
     if folder is None:

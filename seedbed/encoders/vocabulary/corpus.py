@@ -29,7 +29,7 @@ class CorpusSentences:
         places = [np.fromiter(map(place_of, block["id"]), np.int64) for block in read_blocks(path, ["id", "text"])]
         drawn = np.concatenate(places)
         if len(drawn) < 2:
-            raise UserError(f"{path}: {len(drawn)} sentence; two at least are needed, one to learn from, one held out")
+            raise UserError(f"{path}: {len(drawn)} sentence; expected two or more, one to train on and one held out")
         self.last = np.partition(drawn, most - 1)[most - 1] if 0 < most < len(drawn) else drawn.max()
         self.count = int((drawn <= self.last).sum())
 

@@ -55,7 +55,7 @@ def sparsemax(scores: np.ndarray) -> np.ndarray:
 
 
 def _thresholds(scores: np.ndarray, most: int) -> np.ndarray:
-    """What sparsemax takes from each row (n, 1), found among its `most` greatest; where these do not do, among all."""
+    """Sparsemax's threshold of each row (n, 1), computed from its `most` greatest scores, or from all if needed."""
     ordered = -np.sort(-np.partition(scores, -most, axis=1)[:, -most:], axis=1)
     sums = np.cumsum(ordered, axis=1)
     kept = (1 + np.arange(1, most + 1) * ordered > sums).sum(axis=1)
@@ -148,7 +148,7 @@ def initialise(
         pieces: new token -> ids of one or more old tokens.
 
     Returns:
-        The matrix (n, d) by new id, in the type of `source`; and counts of rows that were `copied`, made by `focus`, of
+        The matrix (n, d) by new id, in the type of `source`; and counts of rows that were `copied`, made by `focus` or
         `pieces`, or sampled (`random`), the number of `anchors`, and `median_anchors`, the median number of anchors
         with a weight in a row made by FOCUS (None without such).
 
@@ -206,7 +206,7 @@ def _focused(
     median = float(np.median(np.concatenate(behind)))
     if median > DEGENERATE * len(anchors):
         log.warning(
-            "focus: a new token is a mean of %d of %d anchors (median): it has found little but their mean; give more "
+            "focus: a new token is a mean of %d of %d anchors (median), little more than their mean; give more "
             "text, or take `initialisation: pieces`",
             median,
             len(anchors),

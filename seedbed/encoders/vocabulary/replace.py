@@ -48,7 +48,7 @@ def replace_vocabulary(
     """Replace an encoder's vocabulary by one trained on a text, and save it; all weights but word embeddings are
     unchanged.
 
-    A head for masked language modelling is kept if the backbone has one; the bias of each new token is zero.
+    A head for masked language modelling is saved too if the backbone has one; the bias of each new token is zero.
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the latter
@@ -130,7 +130,7 @@ def _require_padding(weights: Path, tokenizer: PreTrainedTokenizerBase, model: P
 def _held_out(
     source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase, texts: CorpusSentences, settings: Vocabulary
 ) -> dict[str, Any]:
-    """What held-out sentences say of both tokenizers; UserError: too much is unknown."""
+    """Unknown tokens and tokens of a word by both tokenizers in held-out sentences; UserError: too many unknown."""
     share, length = tokenizer.unknown_share(target, texts.held_out())
     before, old_length = tokenizer.unknown_share(source, texts.held_out())
     if share > settings.unknown:
@@ -148,7 +148,7 @@ def _rows(
     texts: CorpusSentences,
     settings: Vocabulary,
 ) -> tuple[Any, dict[str, Any]]:
-    """As `focus.initialise`: by vectors of fastText, or by pieces."""
+    """As `focus.initialise`, with auxiliary vectors of fastText or with `pieces`."""
     old = {token: place for token, place in tokenizer.match_tokens(source, target).items() if place < len(embeddings)}
     if settings.initialisation == "pieces":
         composed = tokenizer.pieces(source, target)

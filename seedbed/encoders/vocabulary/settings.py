@@ -11,18 +11,18 @@ class Vocabulary(Settings):
     """A tokenizer of one language, and how its tokens get their rows. Defaults: paper 004, appendix B.2."""
 
     size: int = Field(50_048, gt=0)
-    """Tokens, special ones included; a text that cannot fill so many is an error."""
+    """Tokens, special ones included; a text with too few distinct tokens is an error."""
     initialisation: Literal["focus", "pieces"] = "focus"
-    """How a token that the backbone lacks gets its row. focus: of the rows of tokens that are alike by vectors of
-    fastText. pieces: the mean of the rows of the pieces that the backbone makes of it; the way for little text."""
+    """How a new token gets its word embedding. focus: from the rows of tokens with similar fastText vectors (FOCUS).
+    pieces: the mean of the rows of the backbone's tokens for it; for small texts."""
     dimensions: int = Field(300, gt=0)
     """Width of fastText's vectors."""
     epochs: int = Field(3, gt=0)
     """fastText's passes over the text."""
     min_count: int = Field(10, gt=0)
-    """A token that is rarer in the text has no vector of fastText, and its row is drawn."""
+    """Minimum count of a token in the text; the row of a rarer token is sampled, without fastText."""
     negatives: int = Field(10, gt=0)
-    """Words that fastText draws for each word that it is to predict."""
+    """Negative samples of fastText for each predicted word."""
     bucket: int = Field(2_000_000, gt=0)
     """Rows of fastText's table of character n-grams, at 4 x `dimensions` bytes each: 2.4 GB; fewer do for a small
     text."""
@@ -33,4 +33,4 @@ class Vocabulary(Settings):
     unknown: float = Field(0.01, ge=0, le=1)
     """The greatest share of unknown tokens among those of held-out sentences."""
     seed: Seed = 42
-    """Seed of rows that are drawn."""
+    """Seed of sampled rows."""

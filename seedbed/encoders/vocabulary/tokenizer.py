@@ -22,7 +22,7 @@ from seedbed.io import UserError
 Texts = Callable[[], Iterator[str]]
 """A function that iterates over texts from the first."""
 START = "▁"
-"""The mark of the beginning of a word."""
+"""The mark of the start of a word."""
 NO_TEXT = "\ufffd"
 """What decoders write for bytes that are not valid text."""
 LONGEST = 2**20
@@ -45,10 +45,10 @@ def train_tokenizer(
 
     Raises:
         UserError: a source without fast tokenizer, of an unsupported type or without a mask token; or texts with too
-            few distinct pieces for the vocabulary.
+            few distinct tokens for the vocabulary.
     """
     if not source.is_fast:
-        raise UserError(f"{source.name_or_path}: no fast tokenizer, which alone can be learnt anew; save it with one")
+        raise UserError(f"{source.name_or_path}: no fast tokenizer, and no other can be trained; save it with one")
     form = json.loads(source.backend_tokenizer.to_str())
     special = _special(source, form, settings.mask_token, mask=mask)
     kind = form["model"]["type"]
@@ -125,7 +125,7 @@ def _unfilled(size: int, found: int) -> UserError:
 
 
 def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocabulary) -> dict[str, Any]:
-    """A model of SentencePiece, as `tokenizers` reads one: pieces with logarithms of probabilities."""
+    """A unigram model trained by SentencePiece, in the form of `tokenizers`: tokens with log-probabilities."""
     steps = form["pre_tokenizer"] or {"type": "None"}
     kinds = {step["type"] for step in steps.get("pretokenizers", [steps])}
     if not kinds <= {"Metaspace", "WhitespaceSplit"}:
@@ -145,7 +145,7 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
             raise _unfilled(settings.size, int(found[1]) + len(special) - 1) from None
         reason = " ".join(str(error).split())[:200]
         raise UserError(
-            f"vocabulary.size: {settings.size} tokens cannot be learnt by SentencePiece ({reason})"
+            f"vocabulary.size: {settings.size} tokens cannot be trained by SentencePiece ({reason})"
         ) from None
     model = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
     pieces = [(model.id_to_piece(place), model.get_score(place)) for place in range(1, model.get_piece_size())]
@@ -155,7 +155,7 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
 
 
 def _normalised(form: dict[str, Any], texts: Texts) -> Iterator[str]:
-    """The texts as the tokenizer reads them before it looks for pieces."""
+    """The texts as the tokenizer normalises them before it splits them."""
     normalizer = Tokenizer.from_str(json.dumps(_bare(form, models.Unigram()))).normalizer
     for text in texts():
         yield normalizer.normalize_str(text) if normalizer else text
@@ -239,7 +239,7 @@ def match_tokens(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBas
 
 
 def pieces(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> dict[str, list[int]]:
-    """Token of the target -> ids of the pieces into which the source splits it, without unknown ones."""
+    """Token of the target -> ids of the source's tokens into which the source splits it, without unknown ones."""
     model, unknown = source.backend_tokenizer.model, source.unk_token_id
     prefix = getattr(model, "continuing_subword_prefix", None) or ""
     return {

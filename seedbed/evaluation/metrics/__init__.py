@@ -22,7 +22,7 @@ class Metric:
     lower: bool = False
     """Lower is better."""
     title: str = ""
-    """Its name at the beginning of a line; empty: its name in tables, capitalised."""
+    """Its name at the start of a line; empty: its name in tables, capitalised."""
     k: int | None = None
     """The number of neighbours it uses, which must be in the task's `k`; None: it does not depend on k."""
 
@@ -32,5 +32,5 @@ class Metric:
         return replace(self, key=self.key.format(label=label), by=by)
 
     def heading(self, name: str) -> str:
-        """The metric's name at the beginning of a line."""
+        """The metric's name at the start of a line."""
         return self.title or name[0].upper() + name[1:]

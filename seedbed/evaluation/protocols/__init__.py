@@ -36,7 +36,7 @@ from seedbed.resources import ROOT
 from seedbed.settings import suggest
 
 LABEL = "{label}"
-"""Suffix of a metric's name that stands for any class of the data."""
+"""Suffix of a metric's name that is replaced by each class of the data."""
 
 OWN = "protocols"
 """Folder of a study's own protocols, in the folder in which it is run."""
@@ -177,7 +177,7 @@ def _own(name: str) -> Path:
 
 
 def _folders() -> list[str]:
-    """Those of the package: its own, and the study's, which lies where the program runs."""
+    """Folders of protocols: the package's, and the study's in the working directory."""
     __path__[1:] = [_study(os.getcwd())]  # noqa: PTH109  a plan asks a hundred thousand times
     return __path__
 

@@ -1,8 +1,8 @@
 """Problems with a number for an answer, solved by a language model: the share of exact matches (MGSM; LiRA, paper 002).
 
-The last number of what it writes counts (`metrics.answers.number`: digits of any script, the language's separators).
-`unanswered` counts the answers without a number, `cut` those that the length limit ended. Corpora: `question`,
-`answer`, a number. Items: id, gold, predicted, correct. The main score is `accuracy`.
+The last number in the generated text counts (`metrics.answers.number`: digits of any script, the language's
+separators). `unanswered` counts answers without a number, `cut` those truncated at the length limit. Corpora:
+`question`, `answer`, a number. Items: id, gold, predicted, correct. The main score is `accuracy`.
 
     mgsm:
       protocol: math

@@ -89,7 +89,7 @@ def _by_id(table: pd.DataFrame, key: str, text: str) -> pd.Series:
     """The text of each id, in the order of the ids' first rows; the series is named after the ids' column."""
     pairs = pd.DataFrame({"id": table[key], "text": table[text]}).drop_duplicates()
     if (repeated := pairs["id"][pairs["id"].duplicated()]).size:
-        raise UserError(f"retrieval: {key} {repeated.iloc[0]!r} has two texts; every {text} needs an id of its own")
+        raise UserError(f"retrieval: {key} {repeated.iloc[0]!r} has two texts; every {text} needs a unique id")
     return pd.Series(pairs["text"].to_numpy(), index=pairs["id"].to_numpy(), name=key, dtype=str)
 
 

@@ -1,11 +1,11 @@
 """How far a text's vector moves for each character that is edited (LiRA, paper 002, table 10, equations 25 and 26).
 
-Of each text PERTURBED copies with so many seeded edits, drawn from its own characters (letters with their marks); each
-copy has the ratio of the distance of vectors to the edit distance of texts, which may be less than the edits. For each
-number of EDITS: mean, standard deviation, median, quantiles and the greatest of all ratios, as in the paper's table,
-and of the greatest ratio of each text, equation 25's local constant. Main: the 95 % quantile of all ratios at one edit.
-Neither is a constant of the paper's theorem or corollary. Corpora: `text`, at most TEXTS of them. Items: id and the
-ratios.
+For each number of EDITS, each text has PERTURBED copies with seeded random edits by its own characters (letters with
+their marks). A copy's ratio is the distance of vectors over the edit distance of texts, which may be less than the
+edits. Metrics, for each number of EDITS: mean, standard deviation, median, quantiles and maximum of all ratios, as in
+the paper's table, and of the greatest ratio of each text, equation 25's local constant. Main: the 95 % quantile of all
+ratios at one edit. Neither is a constant of the paper's theorem or corollary. Corpora: `text`, at most TEXTS of them.
+Items: id and the ratios.
 
     sts22-stability:
       protocol: stability
@@ -75,7 +75,7 @@ def _copies(text: str) -> list[str]:
 
 
 def _other(text: str, edits: int, rng: np.random.Generator) -> str:
-    """An edited copy; edits that undo one another are drawn again."""
+    """An edited copy that differs from the text; edits that undo one another are sampled again."""
     while (copy := apply_edits(text, edits, rng)) == text:
         pass
     return copy

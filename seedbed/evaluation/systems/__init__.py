@@ -1,7 +1,7 @@
 """Systems: encoders and classifiers that protocols score. One file for each kind; the folder is the list of kinds.
 
-A system is a folder whose manifest names its kind under `system`; an encoder's manifest names none. The file of a kind
-has
+A system is a folder whose manifest names its kind under `system`; an encoder's manifest names none. The file of each
+kind has
 
     LIBRARIES                                  the libraries that its scores depend on
     open(folder, manifest, opening) -> System
@@ -102,12 +102,12 @@ class System:
 
 
 def load(kind: str) -> ModuleType:
-    """Import the file of a kind."""
+    """Import the module of systems of this kind."""
     return importlib.import_module(f"{__name__}.{kind.replace('-', '_')}")
 
 
 def module_of(kind: str) -> str:
-    """The path of a kind's file from the project's folder."""
+    """Path of the file for systems of this kind, from the project's folder."""
     return f"{__name__.replace('.', '/')}/{kind.replace('-', '_')}.py"
 
 

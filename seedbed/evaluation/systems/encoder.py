@@ -55,12 +55,12 @@ def _opened(folder: Path, opening: Opening, language: str) -> Opened:
 
 
 def _require_one_language(opening: Opening) -> None:
-    """Refuse what has texts in two languages, but for tests of pairs: one prompt would stand before all of them."""
+    """Refuse data sets with texts in two languages, except tests of pairs: all texts would get one prompt."""
     for name, task in ((each.name, each.task) for each in opening.sets):
         if "pivot" in COLUMNS[declared(task.protocol).kind] or task.train_language not in ("", opening.language):
             raise UserError(
-                f"score: {name} has texts in two languages, and before those of this encoder stands a prompt for each "
-                "language; take a protocol with `pairs`, or another backbone"
+                f"score: {name} has texts in two languages, and this encoder has another prompt for each language; "
+                "take a protocol with `pairs`, or another backbone"
             )
 
 
@@ -76,7 +76,7 @@ def _english(opening: Opening) -> dict[str, str]:
 
 
 def _require_given_texts(opening: Opening) -> None:
-    """Refuse protocols that make texts of their own: nobody has put those into English."""
+    """Refuse protocols that edit texts: the edited texts have no English translations."""
     for each in opening.sets:
         if declared(each.task.protocol).edits:
             raise UserError(
@@ -90,7 +90,7 @@ def _adapters(opening: Opening) -> dict[str, str]:
 
 
 def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
-    """What a score file says of an encoder beside how it was made: the rows it was last trained on, where known."""
+    """Facts of an encoder for score files: the digest of its vectors, and the number of training rows if known."""
     rows = (manifest.get("training") or {}).get("examples")
     return {"digest": vectors_digest(manifest)} | ({} if rows is None else {"rows": rows})
 
@@ -111,7 +111,7 @@ def _of_two(folder: Path, second: Path, opening: Opening) -> System:
 
 
 def _require_one_space(folder: Path, second: Path) -> None:
-    """Refuse an encoder that was aligned, beside one that was aligned to another pivot, or is another than its own."""
+    """Refuse encoders of a pair that are aligned to different pivots; an encoder not aligned is its own pivot."""
     if folder == second:
         return
     every = [_manifest(each) for each in (folder, second)]

@@ -62,7 +62,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
 
 
 def _retriever(folder: Path, opening: Opening) -> Opened:
-    """An encoder that finds examples: one at a time is open, for all languages if its vectors do not hang on theirs."""
+    """The encoder that retrieves examples; one is open at a time, for all languages if its prompt is the same."""
     how = {"language": opening.language, "english": opening.english}
     reading = partial(opened, folder, opening.rows, opening.state, **how)
     if not opening.english:  # else it is of this language's texts

@@ -45,16 +45,15 @@ def train(
     """Train a LoRA adapter of a language model, and write it as a peft directory with a manifest, `seedbed.json`.
 
     Follows the public code of paper 000 (appendix A.5.2): QLoRA with a constant learning rate and the loss on
-    completions.
-    The loss of an optimiser step is the mean over all its completion tokens, for any size of micro batches. Adapters
-    with
-    equal `lora.seed` have equal initial A (B is zero), which composing them factor by factor needs.
+    completions. The loss of an optimiser step is the mean over all its completion tokens, for any size of micro
+    batches. Adapters with equal `lora.seed` have equal initial A (B is zero), which composing them factor by factor
+    needs.
 
     Args:
         base: folder of the language model.
         examples: the training examples.
         lora: training settings.
-        name: the generator's name, which stands for the base in adapter_config.json if the base is not on the hub.
+        name: the generator's name, which adapter_config.json gives as the base if the base is not on the hub.
         output: the folder that is written, or replaced, at the end of training.
         state: folder of checkpoints; a killed training resumes from the last one, and a finished one removes them.
         minutes: see `trainers.fit`.
@@ -67,9 +66,8 @@ def train(
 
     Raises:
         UserError: no example within `lora.max_length` (longer ones are dropped and counted, never truncated); batch
-            sizes
-            that do not divide; a loss that is not finite; nf4 without CUDA or bitsandbytes; an adapter without effect;
-            or a model whose logits are not its head's output.
+            sizes that do not divide; a loss that is not finite; nf4 without CUDA or bitsandbytes; an adapter without
+            effect; or a model whose logits are not its head's output.
     """
     dtype = precision(dtype)
     kept = _within(examples, lora.max_length)

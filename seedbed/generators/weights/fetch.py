@@ -29,8 +29,8 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
 
     Raises:
         UserError: it cannot be downloaded, is not a model in safetensors with a tokenizer, contains a link that leads
-            out
-            of its folder, or refers to code or files outside of it, see `model_files.check`; or as `pickles.convert`.
+            out of its folder, or refers to code or files outside of it, see `model_files.check`; or as
+            `pickles.convert`.
     """
     with atomic_directory(output) as directory:
         record: dict[str, Any] = {"origin": origin(source), "licence": source.licence}
@@ -169,7 +169,7 @@ def _is_wanted(name: str, *, pickled: bool) -> bool:
 def _check(directory: Path, name: str) -> None:
     if (directory / "adapter_config.json").is_file():
         if not (directory / "adapter_model.safetensors").is_file():
-            raise UserError(f"{name}: no adapter_model.safetensors beside adapter_config.json; save the adapter again")
+            raise UserError(f"{name}: no adapter_model.safetensors next to adapter_config.json; save the adapter again")
         return
     # sentence-transformers keeps the transformer at the top or in a sub-folder.
     folder = model_files.modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory

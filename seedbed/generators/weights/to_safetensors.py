@@ -1,4 +1,4 @@
-"""Conversion of pickled weights to safetensors: `python -I to_safetensors.py FOLDER FILE...`, see `conversion`.
+"""Conversion of pickled weights to safetensors: `python -I to_safetensors.py FOLDER FILE...`, see `pickles.convert`.
 
 The files may be malicious: the conversion is a separate process, which imports nothing of the project and executes no
 pickle (torch's restricted reader). Any error ends it with one line on its error stream.
@@ -19,7 +19,7 @@ from huggingface_hub import split_state_dict_into_shards_factory
 from safetensors.torch import save_file
 
 SHARD = 2**31
-"""Bytes of a file of weights, and about what is held in memory at a time; one tensor may be larger."""
+"""Maximum bytes of a shard of weights, and about the bytes in memory at a time; one tensor may be larger."""
 SPARE = 2**33
 """Bytes of memory for the libraries and a shard, on top of the files'."""
 SHARED = 3
@@ -51,7 +51,7 @@ def tensors(files: list[Path], size: int) -> dict[str, torch.Tensor]:
         # Files of before torch 1.6 are no zip archives and cannot be mapped.
         state = torch.load(file, map_location="cpu", weights_only=True, mmap=zipfile.is_zipfile(file))
         if not isinstance(state, dict):
-            raise ValueError(f"a {type(state).__name__} in the place of tensors by name")
+            raise ValueError(f"a {type(state).__name__} instead of tensors by name")
         found |= state
     for name, tensor in found.items():
         if not isinstance(name, str) or not is_plain(tensor):
@@ -64,7 +64,7 @@ def tensors(files: list[Path], size: int) -> dict[str, torch.Tensor]:
 
 
 def is_plain(value: Any) -> bool:
-    """Whether it is a tensor whose numbers lie one by one in memory."""
+    """Whether it is a dense tensor on the CPU: not quantised, no conjugate or negative view."""
     return (
         type(value) in (torch.Tensor, torch.nn.Parameter)
         and value.layout is torch.strided

@@ -24,8 +24,7 @@ def translate(
     `triplets.complete`.
 
     Texts are cleaned, so that a line break in a text does not split its row. Empty texts are not translated. A text of
-    more
-    than `max_prompt_tokens` tokens is neither sent nor truncated: its translation is empty and not finished.
+    more than `max_prompt_tokens` tokens is neither sent nor truncated: its translation is empty and not finished.
 
     Args:
         backend: the translator.

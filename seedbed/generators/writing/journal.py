@@ -52,13 +52,13 @@ class Journal:
         except (ValueError, TypeError) as error:
             raise UserError(
                 f"{self.path}: line {number} is no completion ({error}); restore the file, or remove this line alone: "
-                "what it answered is asked again"
+                "its prompt is sent again"
             ) from None
 
     def commit(self, completions: Iterable[Completion]) -> None:
         """Append completions to the file; when this returns they are on disk, and if the disk is full none is.
 
-        A refused completion is kept in memory only: a later process sends its prompt again.
+        A refused completion is only in memory: a later process sends its prompt again.
         """
         completions = list(completions)
         answers = [{"id": one.id, "text": one.text, "finished": one.finished} for one in completions if not one.refused]
@@ -137,10 +137,10 @@ def written_by(generator: Generator, weights: str) -> dict[str, Any]:
     made_by |= {"origin": origin, "weights": weights}
     if generator.quantisation == "none":  # as the names of journals were before there was a choice
         del made_by["quantisation"]
-    if generator.source:  # a server's model has a type of its own, whatever the machine that asks
+    if generator.source:  # the precision of a server's model does not depend on this machine
         made_by["dtype"] = precision(generator.dtype)
     if generator.prompts == "plain" and generator.backend in ("vllm", "openai"):
-        made_by["text"] = "with the token that ended it"  # completions that were kept without it are not read
+        made_by["text"] = "with the token that ended it"  # completions that were stored without it are not reused
     return made_by
 
 

@@ -71,7 +71,7 @@ def expected(log_likelihoods: np.ndarray, scale: Sequence[float]) -> np.ndarray:
     Args:
         log_likelihoods: (n, len(scale)), in nats; of "1" without its continuation "0", see `whole_answers`. They need
             not sum to 1: what else a model may write does not count.
-        scale: the score that each column stands for.
+        scale: the score of each column.
 
     Returns:
         Between the least and the greatest of the scale; nan where a likelihood is nan, or none is above 0.
@@ -100,14 +100,14 @@ def score_tokens(tokenizer: Any, prefix: str, scale: Sequence[int] = SCALE) -> l
     """Tokens of each score as an answer.
 
     Raises:
-        UserError: a score without tokens, or two that cannot be told apart.
+        UserError: a score without tokens, or two with equal tokens.
     """
     tokens = [encode_text(tokenizer, f"{prefix}{score}") for score in scale]
     for place, one in enumerate(tokens):
         if not one or one in tokens[:place]:
             other = scale[tokens.index(one)] if one else "nothing"
             raise UserError(
-                f"{tokenizer.name_or_path}: its tokens of {scale[place]} cannot be told from those of {other}; take "
+                f"{tokenizer.name_or_path}: its tokens of {scale[place]} are equal to those of {other}; take "
                 "another judge, or `answer: numbers`"
             )
     return tokens
@@ -140,7 +140,7 @@ def judgements(
         judge: who scores, by likelihood or numbers as its `reads` says; None: all is in the pivot language.
 
     Raises:
-        UserError: likelihoods are asked of who has none, or the back end stops.
+        UserError: likelihoods are requested of a judge without them, or the back end stops.
 
     Returns:
         COLUMNS, by texts and within them by translators, with nan where nothing was judged or no score came of it; and
@@ -203,7 +203,7 @@ def _by_numbers(
     journal: Journal,
     told: Callable[[int], object],
 ) -> None:
-    """Ask for three numbers for each pair. A prompt of too many tokens is not sent, and has no answer."""
+    """Prompt the judge for three numbers for each pair. A prompt that is too long is not sent, and has no answer."""
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
     requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
     long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]

@@ -93,9 +93,9 @@ def log_likelihoods(
 
 
 def spines(answers: Sequence[Tokens]) -> list[tuple[int, ...]]:
-    """What must be read after a prompt to know the likelihood of each answer: a few sequences, no beginning of another.
+    """The token sequences to encode after a prompt for the likelihoods of all answers; none is a prefix of another.
 
-    Of "1" to "10", of which each digit is a token, that is "1" alone.
+    For "1" to "10", with a token for each digit, that is only "1".
     """
     read = {tuple(answer[:length]) for answer in answers for length in range(len(answer))}
     return sorted(one for one in read if not any(len(two) > len(one) and two[: len(one)] == one for two in read))
@@ -112,7 +112,7 @@ class _Tree:
     """Parent and token -> place."""
 
     def add(self, tokens: Tokens, parent: int = -1) -> list[int]:
-        """Places of tokens that follow one another, from a parent on; -1: from the beginning."""
+        """Add consecutive tokens after a parent (-1: at the root), and return their places."""
         found = []
         for token in tokens:
             if (parent, token) not in self.places:
@@ -176,7 +176,7 @@ def _of_tree(
 
 
 def _of_places(model: PreTrainedModel, tree: _Tree, asked: list[int], layers: set[str]) -> Tensor:
-    """Log-probabilities (asked, vocabulary) of what follows the tokens in these places."""
+    """Log-probabilities (asked, vocabulary) of the next token after the tokens in these places."""
     device, config = model.device, model.config.get_text_config()
     depths = torch.tensor(tree.depths)
     seen = tree.seen()
@@ -198,7 +198,7 @@ def _of_places(model: PreTrainedModel, tree: _Tree, asked: list[int], layers: se
 
 
 def _of_wholes(model: PreTrainedModel | PeftModel, prompts: Sequence[Tokens], answers: Sequence[Tokens]) -> np.ndarray:
-    """Each prompt by itself, read once with each spine, and nothing kept."""
+    """Each prompt separately, encoded once with each spine, without a cache."""
     found = np.full((len(prompts), len(answers)), np.nan)
     for row, prompt in enumerate(prompts):
         for spine in spines(answers):

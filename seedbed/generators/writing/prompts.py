@@ -138,7 +138,7 @@ def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | s
     """
     if style == "plain":
         return ""
-    # A text of its own, so that no user's text that ends with a mark is taken for the template's.
+    # A separate text, so that no mark at the end of a user's text is mistaken for the template's.
     rendered = tokenizer.decode(encode(tokenizer, "a", style, template=template)).rstrip().lower()
     return next((opening for opening, _ in _thinking() if rendered.endswith(opening.lower())), "")
 
@@ -148,7 +148,7 @@ def require_visible_thoughts(tokenizer: Any) -> None:
     marks = [mark for pair in _thinking() for mark in pair]
     if hidden := sorted(name for name in _special(tokenizer).values() if any(name in mark for mark in marks)):
         raise UserError(
-            f"{tokenizer.name_or_path}: {hidden[0]} is a special token, so that its thoughts cannot be told from its "
+            f"{tokenizer.name_or_path}: {hidden[0]} is a special token, so that its thoughts would look like its "
             "answers; take a model without, or a server"
         )
 
@@ -181,7 +181,7 @@ def problem_prompt(question: str, style: Style) -> str:
 
 
 def options_prompt(question: str, options: Sequence[str], passage: str, style: Style) -> str:
-    """Ask for the letter of one of several options, A for the first, maybe after a passage."""
+    """A prompt for the letter of one of several options, A for the first, with a passage if there is one."""
     forms = _read("reasoning")
     named = [_fill(forms["option"], letter=chr(ord("A") + place), text=text) for place, text in enumerate(options)]
     before = _fill(forms["passage"], passage=passage) if passage else ""
@@ -194,8 +194,7 @@ def encode(
     """Token ids of a prompt, ready for the completion, with one BOS if the model has one.
 
     The chat template is rendered and tokenised in one call: rendering to text and tokenising that with special tokens
-    would
-    give two BOS (transformers#37686).
+    would give two BOS (transformers#37686).
 
     Args:
         tokenizer: of the language model.

@@ -145,8 +145,8 @@ def _given(texts: Sequence[str], tongue: Tongue) -> dict[str, tuple[str, str]]:
         known.setdefault(clean(text), clean(english))
     if not any(clean(text) in known for text in texts):
         raise UserError(
-            f"{tongue.given}: translations of other texts: none of the {len(texts)} in {tongue.name} stands in its "
-            "column text; expected the very texts"
+            f"{tongue.given}: translations of other texts: none of the {len(texts)} in {tongue.name} is in its "
+            "column text; expected exactly these texts"
         )
     ends = {text: known.get(clean(text)) for text in texts}
     return {
@@ -178,7 +178,7 @@ def _made_by(tongue: Tongue, pivot: Tongue, writer: Writer) -> dict[str, Any]:
 
 
 def _ask(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer, journal: Journal) -> None:
-    """Ask for what the journal lacks; a text of too many tokens is not sent, and never cut."""
+    """Prompt for the translations that the journal lacks; a text that is too long is not sent, and never truncated."""
     backend, limit, requests, long = writer.backend, writer.generator.sampling.max_prompt_tokens, [], []
     if writer.reads == "codes":
         backend.between(tongue.code, pivot.code)

@@ -1,6 +1,7 @@
 """Texts and their translations as files: which texts a set has, and what translators and judges say of each.
 
-A text is known by a hash of its content, so that one of two corpora, of a test and of training data, is one text.
+A text is identified by a hash of its content, so that equal texts of two corpora, or of a test and of training data,
+are one text.
 """
 
 from __future__ import annotations
@@ -39,8 +40,7 @@ def texts_of(path: Path, columns: Mapping[str, str], pivot: str) -> dict[str, st
 
     Args:
         columns: column -> the language of its texts; of columns OPTIONS each text of their lists counts. A text that
-            occurs
-            in the pivot language too has the pivot as its language.
+            occurs in the pivot language too has the pivot as its language.
 
     Raises:
         UserError: as `read_table`, or there is no text.
@@ -83,8 +83,7 @@ def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None 
 
     Returns:
         id, text, translator, english, usable (bool), and semantic, emotional, pragmatic (float, nan where a judge could
-        not
-        score).
+        not score).
 
     Raises:
         UserError: two files are of different texts, or a file lacks a candidate's judgement.

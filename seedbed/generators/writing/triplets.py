@@ -41,8 +41,7 @@ def complete(
 
     A prompt longer than `max_prompt_tokens` is neither sent nor truncated: its completion is empty and not finished.
     Completions are stored in a journal below `state`, named by a hash of everything that they depend on, so that the
-    same
-    call resumes after a kill. The caller removes the journal when the result is saved.
+    same call resumes after a kill. The caller removes the journal when the result is saved.
 
     Args:
         backend: the loaded model.
@@ -55,8 +54,7 @@ def complete(
 
     Returns:
         The columns id, anchor, positive, negative, positive_finished, negative_finished ("true", "false" or REFUSED)
-        and
-        prompt (a hash of both prompts), in the order of the anchors; and the journal's path.
+        and prompt (a hash of both prompts), in the order of the anchors; and the journal's path.
 
     Raises:
         UserError: every prompt is too long, or the back end stops.

@@ -1,9 +1,9 @@
-"""How likely a language model finds answers to prompts, by vLLM, which may spread the model over several GPUs.
+"""Log-likelihoods of answers to prompts by vLLM, which may spread the model over several GPUs.
 
-vLLM gives the log-probabilities of named tokens as the next one (`logprob_token_ids`), whatever it then writes. They
-are asked after each prompt, and after each beginning of an answer that follows it: of "1" to "10", of which each digit
-is a token, after nothing and after "1". What these share with one another, and prompts that begin alike, is read once,
-by vLLM's cache of prefixes. Its `prompt_logprobs` are not used: they read each answer with its whole prompt again.
+vLLM gives the log-probabilities of named tokens as the next one (`logprob_token_ids`), whatever it then generates. They
+are requested after each prompt and after each prompt with a prefix of an answer: of "1" to "10", with a token for each
+digit, after nothing and after "1". vLLM's prefix cache encodes shared prefixes once. Its `prompt_logprobs` are not
+used, because they encode each answer with its whole prompt again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def by_vllm(
 def _of_next_tokens(
     backend: Any, prompts: Sequence[Sequence[int]], following: dict[tuple[int, ...], set[int]]
 ) -> list[dict[tuple[int, ...], dict[int, float]]]:
-    """Of each prompt: beginning -> token that follows it -> its log-probability."""
+    """For each prompt: prefix of an answer -> next token -> its log-probability."""
     from vllm import SamplingParams, TokensPrompt
 
     asked = [

@@ -91,7 +91,7 @@ class CostSpec(Spec):
     network: PositiveFloat
     """Bytes downloaded in a second."""
     downloads: dict[str, PositiveFloat]
-    """Bytes of what a corpus is read from, by the beginning of `hub/config` or of a URL; `default` for the rest."""
+    """Prefix of `hub/config` or of a URL -> bytes of the corpus there; `default` for all others."""
     models: dict[str, Model]
     """Sizes by what names a model in its source."""
     unknown_model: Model

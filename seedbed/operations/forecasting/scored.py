@@ -65,7 +65,7 @@ def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
 
 
 def _encoded(sizes: Sizes, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
-    """So many tokens of texts, and as many of their English."""
+    """Encoding texts with `tokens` tokens, and English translations of equal length if the encoder takes them."""
     fusion = maker.of("fusion") if maker and job.arguments.english else ""
     own = sizes.model(job).body if fusion != "english" else 0
     english = sizes.english(maker).body if maker and fusion else 0

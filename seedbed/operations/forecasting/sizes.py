@@ -43,8 +43,8 @@ class Sizes:
         return self._models.get(job.model) or self.costs.size(job.model, "")
 
     def english(self, job: Job) -> Model:
-        """Size of the encoder of English translations that a job loads in addition to its main encoder; None: it loads
-        none.
+        """Size of the encoder of English translations that a job loads in addition to its main encoder; NOTHING: it
+        loads none.
         """
         folder = job.of("refer", {}).get("english")
         return self._models.get(folder.parent.name, NOTHING) if folder else NOTHING
@@ -55,7 +55,7 @@ class Sizes:
         return lengths.get(corpus.removesuffix(TRAINING), self.costs.tokens.sentence)
 
     def rows(self, file: str | Path) -> float:
-        """Rows of a table: counted where it is there, expected from the job that makes it where not."""
+        """Rows of a table: counted if the file exists, else estimated from the job that makes it."""
         if (path := str(file)) not in self._rows:
             self._rows[path] = _lines(path) if Path(path).is_file() else self._expected(path)
         return self._rows[path]

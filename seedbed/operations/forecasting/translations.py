@@ -29,8 +29,7 @@ def judgement(sizes: Sizes, job: Job) -> Effort:
     """Work of judging translations.
 
     By likelihood, instruction and text are processed once, and each candidate with three questions; otherwise there is
-    one
-    prompt for each candidate.
+    one prompt for each candidate.
     """
     rows, count = sizes.texts(job), len(job.arguments.translations)
     if not (generator := job.arguments.generator):
@@ -48,8 +47,7 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
     """Work of anchoring: states of all texts, vectors of all their candidate translations, and the training steps.
 
     A backbone that is trained too encodes the texts of each step, forwards and backwards. A frozen one encodes each
-    text
-    once, and a step is that of two linear maps over the cached states of a text (LiRA, appendix A.4).
+    text once, and a step is that of two linear maps over the cached states of a text (LiRA, appendix A.4).
     """
     sets = job.arguments.translations
     candidates, translators = sum(sizes.rows(file) for one in sets for file in one.values()), len(sets[0])

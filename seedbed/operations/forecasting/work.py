@@ -162,9 +162,9 @@ class Plan(Sizes):
         if job.rule in ("fetch_model", *ENCODERS):
             fusion = job.of("fusion")
             sides = self.model(job).parameters if fusion != "english" else 0
-            sides += self.english(job).parameters if fusion else 0  # both lie in the folder
+            sides += self.english(job).parameters if fusion else 0  # both are in the folder
             return sides * self._width(job) + 20e6
-        if job.rule == "align_encoders":  # two matrices of d x d / reduction, beside 12 d^2 of a block
+        if job.rule == "align_encoders":  # two matrices of d x d / reduction, compared with 12 d^2 of a block
             adapters = len(job.arguments.each) - len(job.arguments.fixed)
             return 4 * adapters * self.model(job).body / (6 * job.arguments.training.reduction)
         if job.rule in (*ADAPTERS, "compose_adapters"):

@@ -10,7 +10,7 @@ from seedbed.study.sizes import Load, Sizes
 
 @dataclass(frozen=True)
 class Prepared(Encoder):
-    """An encoder that an objective with a program of its own makes of another encoder and the sentences of one
+    """An encoder that an objective with a separate program makes of another encoder and the sentences of one
     language.
     """
 

@@ -50,7 +50,7 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
         return (published.adapter if self.is_generator else published.encoder)(study, owner, *what)
 
     def settings(self) -> dict[str, Any]:
-        """Where it comes from, and where downloads are kept."""
+        """Its source, the folder of downloads and the lock file."""
         return {"source": self.source, "downloads": self.study.downloads, "lock": self.study.lock}
 
     def code(self) -> Code:
@@ -60,7 +60,7 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
         return Code(modules=(file,) if (ROOT / file).is_file() else ())
 
     def local_files(self) -> list[Path]:
-        """A person's files that it is made of."""
+        """Local files of the user that it is made from."""
         return fetch.local_files(self.source)
 
     def load(self, sizes: Sizes) -> Load:
@@ -246,8 +246,7 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
 
     It belongs to a generator, or in room `classifiers` to a classifier. `model` is the name of that, or NAME+SCALE for
     another scale than in its settings. `polarity` is what a generator's task adapter generates; for a classifier it is
-    the
-    language of its training set.
+    the language of its training set.
     """
 
     room: str

@@ -38,7 +38,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     @cached_property
     def reported_on(self) -> str:
-        """The task that says how good it is; empty: there is none, or nothing chooses."""
+        """The task that reports its score; empty: there is none, or no task chooses."""
         study, best = self.study, self.study.best
         if not best or (best.dev and not self.chosen_on):
             return ""
@@ -204,7 +204,7 @@ class Answer(Part):
         return [file for code in self.study.tests_by_language for file in self._untested(code)]
 
     def _untested(self, code: str) -> list[str]:
-        """Those of a language: none, if it has a test set, or is only on request."""
+        """The encoders of a language without a test set; none if it has one, or has `on_request`."""
         study = self.study
         if study.tests_by_language[code] or code in study.reserved:
             return []

@@ -1,4 +1,4 @@
-"""Classifiers: an encoder or a language model, whose files are in the generators room; and encoders with a head.
+"""Classifiers: an encoder or a language model, whose files are below generators/; and encoders with a head.
 
 A job of fine-tuning saves what its model predicts for all test sets that share its training set. It does not save the
 weights: they would take a gigabyte for each of a study's hundreds of training sets, and nothing would use them.
@@ -45,7 +45,7 @@ class StudyClassifier(Part):
 
     @property
     def learner(self) -> Classifier | Generator:
-        """The name of the settings by which its adapters are trained: the classifier's, or its generator's."""
+        """The settings by which its adapters are trained: the classifier's, or its generator's."""
         return self.study.learners[self.name]
 
     @property

@@ -87,13 +87,12 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     # ---- What is tested.
 
     def precedes(self, task: str) -> bool:
-        """Whether it was trained on before a task's test set was there, which then must not repeat it."""
+        """Whether encoders were trained on it before the task was added; then the test set drops texts that it has."""
         return self.corpus in self.study.tasks[self.study.test_set(task)].apart_from
 
     def held_out(self) -> list[str]:
         """The test sets of its language, and of pairs with this language: samples of the corpus, and triplets generated
-        for
-        samples, must not contain their texts.
+        for samples, must not contain their texts.
         """
         study, lang = self.study, self.lang
         if lang not in study.languages:
@@ -103,9 +102,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
 
     def kept_apart(self) -> list[str]:
         """Test sets whose texts none of its rows may contain. For pairs, queries and candidates that encoders train on
-        these are
-        all test sets of the study, in any language, and English versions of their texts that translators give or that a
-        trained encoder may read.
+        these are all test sets of the study, in any language, and English versions of their texts that translators give
+        or that a trained encoder may read.
 
         Other training data are sampled from a corpus, or audited, and lose such rows there.
         """
@@ -154,7 +152,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
 
 
 def lacking(study: Study, task: str) -> str:
-    """A message about a folder of a task's sets that nobody has; empty: it exists, or there is no task."""
+    """A message about the missing folder of a task's data sets; empty: it exists, or there is no task."""
     spec = study.tasks.get(task)
     source = spec and study.tasks[study.test_set(task)].source
     return folders.lacking(source.dump(), study.paths) if source else ""
@@ -162,7 +160,7 @@ def lacking(study: Study, task: str) -> str:
 
 @dataclass(frozen=True)
 class Sample(Product, rule="sample_text", place=paths.SAMPLE):
-    """Sentences that a language is known by."""
+    """Sentences of a language for language identification."""
 
     lang: str
 
@@ -179,8 +177,7 @@ class Sample(Product, rule="sample_text", place=paths.SAMPLE):
 @dataclass(frozen=True)
 class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
     """Sampled sentences of a language, for training encoders and as anchors of triplets: from the corpus `text`, or
-    from one
-    of `corpora.others`.
+    from one of `corpora.others`.
     """
 
     lang: str
@@ -198,7 +195,7 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
 
     @property
     def drawing(self) -> Drawing:
-        """How they are sampled: of one of `corpora.others`, as many as the recipe with the most rows trains on."""
+        """Settings of sampling; from one of `corpora.others`, `count` is that of the recipe with the most rows."""
         study, text = self.study, self.other_text
         if not text:
             return study.anchors
@@ -211,8 +208,8 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
         """Sentences of the pivot language for language identification; none for the pivot itself, and none without the
         check.
         """
-        known = self.lang == self.study.pivot or not self.study.anchors.language_id
-        return "" if known else self.at(paths.SAMPLE, lang=self.study.pivot)
+        unchecked = self.lang == self.study.pivot or not self.study.anchors.language_id
+        return "" if unchecked else self.at(paths.SAMPLE, lang=self.study.pivot)
 
     def inputs(self) -> dict[str, Files]:
         """The corpus, samples for language identification, and the language's test sets."""

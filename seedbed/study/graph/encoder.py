@@ -183,14 +183,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def english(self) -> str:
-        """The weights of the English side; empty: there is none."""
+        """The weights of the English encoder; empty: there is none."""
         if not self.reads_english:
             return ""
         return StudyBackbone.get(self.study, self.study.paired[self.backbone].english).weights()
 
     @property
     def english_prompts(self) -> Prompts | None:
-        """What the study puts before the English that it reads; None: what the weights of the English side say."""
+        """The study's prompts before English translations; None: those in the English encoder's weights."""
         if not (self.reads_english and self.spec.english.fusion):
             return None
         return self.study.backbones[self.study.paired[self.backbone].english].prompts
@@ -227,8 +227,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return [self.at(paths.CHOICES, **by, test_lang=lang, corpus=corpus) for corpus, lang in dict.fromkeys(sets)]
 
     def _choice(self) -> dict[str, Any]:
-        """Whose choice of English it reads: a recipe's that chooses alike, of the language and the seed of the encoder
-        that chooses; what none chooses hangs on no language, and on a seed where it is drawn."""
+        """Wildcards of the choice of translations that it reads: of the recipe that chooses alike, with language and
+        seed of the encoder that chooses. Without such an encoder: any language; the seed counts if it is random."""
         recipe = self.made_by.chooses_like(self.backbone).name
         if not self.made_by.chooses_by:
             seed = self.seed if self.spec.english.choose == "uniform" else 0
@@ -276,12 +276,10 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     def spoken(self) -> dict[str, Any]:
         """Arguments about its modules and its prefix; of an encoder of one language also that language, and the
-        language of
-        columns in another one.
+        language of columns in another one.
 
         The program looks a language's prefix up in the registry, so that a further language changes no other encoder;
-        where
-        the study sets another prefix, that is an argument too.
+        where the study sets another prefix, that is an argument too.
         """
         prefix, study = self.prefix, self.study
         before = {"prompts" if isinstance(self.before, Prompts) else "prefix": self.before}
@@ -341,8 +339,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return Code(data=data, modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
 
     def _meets_others(self) -> bool:
-        """Whether its training can meet encoders of two paths, or in integers: not where all that it is made of is
-        plain, whatever other recipes the study has."""
+        """Whether its training may load two-path or int8 encoders: not if its recipe, and all that this starts from,
+        are plain, whatever other recipes the study has."""
         return self.backbone in self.study.paired or not all(map(_is_plain, self._recipes()))
 
     def _recipes(self) -> Iterator[StudyRecipe]:
@@ -375,7 +373,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         }
 
     def lineage(self) -> dict[str, Any]:
-        """What its card says of its making."""
+        """Facts for its card: what it was made from, and how."""
         if self.is_pivot and not self.published:
             return self.begun_from.lineage() | self.described()
         source, others = self._weights_of()

@@ -61,7 +61,7 @@ class Figure(Product, rule="plot", place=paths.SVG):
 
 @dataclass(frozen=True)
 class MapPoints(Product, rule="map_texts", place=paths.MAP):
-    """Where the texts of a map lie in the plane, by one encoder."""
+    """Coordinates of the texts of a map in the plane, by one encoder."""
 
     figure: str
     backbone: str

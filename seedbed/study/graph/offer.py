@@ -18,7 +18,7 @@ from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_lab
 from seedbed.tables.specs import OVERLAP, TableSpec
 
 TRIPLETS = "training triplets"
-"""Name that stands for the task in columns of lexical overlap; it has a blank, so no task has this name."""
+"""Name in place of the task in columns of lexical overlap; it has a blank, so no task has this name."""
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Offer(Part):
         }
         return scored | {TRIPLETS: Scored(protocol=OVERLAP, languages=sorted(study.languages))}
 
-    # ---- What is shown of it.
+    # ---- What tables and figures show.
 
     def blocks(self, spec: TableSpec) -> list[Block]:
         """The blocks of a table; raises as `seedbed.tables.plan.plan`."""
@@ -151,7 +151,7 @@ class Offer(Part):
         )
 
     def has_backbone(self, spec: Map) -> bool:
-        """Whether the study has any of the backbones that a map names, and not on request alone."""
+        """Whether the study has one of the backbones that a map names, without `on_request`."""
         usual = {name: one for name, one in self.study.backbones.items() if not one.on_request}
         return not spec.backbones or bool({*spec.backbones} & {*usual, *(one.paper for one in usual.values())})
 

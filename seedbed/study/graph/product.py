@@ -45,7 +45,7 @@ class Product(Part):
     """Whether it is a list of files with their digests, as a manifest is one of its folder's."""
 
     def __init_subclass__(cls, rule: str = "", place: str = "") -> None:
-        """Note which rule makes products of a class, and where they lie."""
+        """Register the rule that makes products of this class, and their path."""
         super().__init_subclass__()
         cls.place = place or cls.place
         if rule:

@@ -219,7 +219,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def sets(self) -> list[tuple[str, str]]:
-        """Scored systems: a recipe's encoders of a language, or a classifier, one for each seed; or each variant."""
+        """Task and language, or order of two languages, of each test set that is scored."""
         every = languages_of(self.test_lang)
         return [(task, lang) for task in self.scored for lang in self.own_orders(task) or every]
 
@@ -234,7 +234,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         if not found:
             raise UserError(
                 f"scores of {self.backbone} by {self.recipe}: nothing in {self.test_lang} is scored as {self.tasks!r}; "
-                f"{TOGETHER!r} has the tasks that are not on request, others have their own names"
+                f"{TOGETHER!r} has the tasks without `on_request`; give others by name"
             )
         return found
 
@@ -261,8 +261,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """PLACE/LANGUAGE -> files with the English of all texts; empty: nothing takes English as input.
 
         They are for an encoder of two texts, or a variant of a language model that is prompted in English; PLACE is its
-        place
-        among the systems.
+        place among the systems.
         """
         if self.of_encoders:
             seeds = StudyRecipe.get(self.study, self.recipe).seeds if self.recipe in self.study.recipes else []
@@ -338,7 +337,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
             # Of a pair both encoders are open.
             return reading(sizes, self.backbone, self.scored, 1 if self.seconds in ([], self.systems) else 2)
         spec, helpers = self.classifier.spec, self.classifier.helpers()
-        if spec.as_baseline:  # its labels are there, or hang on no model
+        if spec.as_baseline:  # its labels are there already, or need no model
             return Load()
         gpus = sizes.gpus(spec.generator) if spec.prompted else 1
         beside = max(map(sizes.encoder, helpers), default=0)
@@ -351,7 +350,7 @@ def reading(sizes: Sizes, backbone: str, tasks: list[str], copies: int = 1) -> L
     return Load(gpus, sizes.reading(backbone, tasks, copies), copies * sizes.encoder(backbone))
 
 
-# ---- Tasks, as jobs are told of them.
+# ---- Tasks, as arguments of jobs.
 
 
 def task_for(study: Study, task: str, code: str) -> Task:
@@ -391,7 +390,7 @@ def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
     return task if study.tasks[task].on_request or alone or tunes(study, task) else TOGETHER
 
 
-# ---- Shares of the languages in which a language model is asked.
+# ---- Shards of the languages in which a language model is prompted.
 
 
 def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:

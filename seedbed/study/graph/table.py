@@ -34,7 +34,7 @@ class TablePlan(Product, rule="plan_table", place=paths.PLAN):
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """What it shows, found once; raises as `spec`, and `Offer.blocks`."""
+        """The blocks that it shows, cached; raises as `spec`, and `Offer.blocks`."""
         return Offer.get(self.study).blocks(self.spec)
 
     @property
@@ -86,7 +86,7 @@ class Table(Product, rule="tabulate", place=paths.TABLE):
         return [f"{self.study.results}/{file}" for file in sorted({texts.file for texts in self.plan.texts})]
 
     def inputs(self) -> dict[str, Files]:
-        """Scores and triplets, what is shown of them, and the paper's numbers."""
+        """Scores and triplets, the plan of what the table shows, and the paper's numbers."""
         return {
             "scores": self.scores,
             "triplets": self.triplets,

@@ -79,7 +79,7 @@ class TextSet(Part):
 
 @dataclass(frozen=True)
 class StudyTranslator(Part):
-    """A translator of the study: a generator, or somebody whose translations are there."""
+    """A translator of the study: a generator, or given translations."""
 
     name: str
 
@@ -117,8 +117,7 @@ class StudyTranslator(Part):
 
 class OfTexts(Product):
     """Base class of translations and judgements of a set of texts. Subclasses declare the fields, since the translator
-    or judge
-    comes first in their paths.
+    or judge comes first in their paths.
     """
 
     lang: str
@@ -217,7 +216,7 @@ class Translations(OfTexts, rule="translate", place=paths.TRANSLATIONS):
         return {code: self.model.language_adapter(code) for code in codes}
 
     def inputs(self) -> dict[str, Files]:
-        """The texts, and the model and its adapters, or what is there."""
+        """The texts, and the model and its adapters, or the given translations."""
         return super().inputs() | {"adapters": self.adapters, "given": self.given}
 
     def settings(self) -> dict[str, Any]:

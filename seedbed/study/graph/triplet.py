@@ -59,7 +59,7 @@ class Written(OfGenerator):
 
     @property
     def rows(self) -> int:
-        """The number of anchors: as many as the recipe with the most rows trains on; 0: all."""
+        """The number of anchors: the rows of the recipe that trains on the most; 0: all."""
         count, given = self.study.anchors.count, [recipe.data.rows for recipe in self.recipes]
         if self.method == TRANSLATION:
             return max(given, default=0) if all(given) else 0

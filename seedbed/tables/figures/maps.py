@@ -17,7 +17,7 @@ class Mapped(NamedTuple):
     backbones: list[str]
     """Names in the study, in its order."""
     systems: dict[str, System]
-    """Recipe -> its encoders, of which the first seed's is shown, in the order of the spec."""
+    """Recipe -> its encoders, of which the map shows the first seed's, in the order of the spec."""
     languages: list[str]
     """Languages of the texts."""
 
@@ -37,7 +37,7 @@ def plan_map(
         backbones: name -> the study's backbones.
         tasks: kind of texts -> tasks -> languages; kinds are `labelled_texts`, tasks whose training set is in the
             test's language, and `parallel`, tasks whose test sets are translations.
-        reserved: languages that are shown only on maps that name them.
+        reserved: languages that appear only on maps that name them.
 
     Raises:
         UserError: the spec is of another kind; the study lacks the task, a recipe, or all languages or backbones; a
@@ -45,7 +45,7 @@ def plan_map(
     """
     where = f"figure {spec.title!r}"
     if not isinstance(spec, Map):
-        raise UserError(f"{where}: kind {spec.kind} is drawn from a table, not from texts")
+        raise UserError(f"{where}: kind {spec.kind} is plotted from a table, not from texts")
     languages = _languages(spec, tasks, reserved, where)
     own = {system.recipe: system for system in systems}
     for recipe in spec.recipes:
@@ -62,7 +62,7 @@ def plan_map(
 def _languages(
     spec: Map, tasks: Mapping[str, Mapping[str, list[str]]], reserved: Collection[str], where: str
 ) -> list[str]:
-    """Whose texts a map shows: those that it names, or all of its task but those on request."""
+    """Languages whose texts a map shows: those that it names, else all of its task without `on_request`."""
     kind, having = ("parallel", "pairs") if spec.map.pairs else ("labelled_texts", "training sets in its own languages")
     known, wanted = tasks[kind], spec.map.task
     if wanted not in known:
@@ -72,13 +72,13 @@ def _languages(
     tested = known[wanted]
     shown = [code for code in spec.languages or tested if code in tested and (spec.languages or code not in reserved)]
     if not shown:
-        asked = ", ".join(spec.languages) or "those that are not on request"
+        asked = ", ".join(spec.languages) or "those without `on_request`"
         raise UserError(f"{where}: languages: task {wanted} has none of {asked}; it has {', '.join(tested)}")
     return shown
 
 
 def _backbones(spec: FigureSpec, backbones: Mapping[str, Offered], where: str) -> list[str]:
-    """Those of a map: the named, or all that have embeddings; without those on request, which may cost money."""
+    """Backbones of a map: those that it names, else all with embeddings; without `on_request`: they may cost money."""
     named = {name for name, offered in backbones.items() if {name, offered.paper} & {*spec.backbones}}
     fusions = {name for name, offered in backbones.items() if offered.fused}
     if fused := sorted(named & fusions):
@@ -88,6 +88,6 @@ def _backbones(spec: FigureSpec, backbones: Mapping[str, Offered], where: str) -
     if not (shown := [name for name in backbones if name in wanted and not backbones[name].on_request]):
         raise UserError(
             f"{where}: the study has none of its backbones, {', '.join(spec.backbones) or 'those with embeddings'}, "
-            f"but on request; it has {', '.join(backbones)}"
+            f"without `on_request`; it has {', '.join(backbones)}"
         )
     return shown

@@ -33,7 +33,7 @@ def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, 
     Args:
         data: the table as `tabulate.read` returns it, or the points of `seedbed.evaluation.maps.read`.
         spec: the figure's spec.
-        facts: language code -> its name, family and script; without a name the code is shown.
+        facts: language code -> its name, family and script; without a name the code is printed.
 
     Raises:
         UserError: the table has none of the spec's backbones or columns, a plane has not two columns, groups have no

@@ -19,8 +19,8 @@ class FigureSpec(Spec):
     kind: Literal["dots", "curve", "plane", "pairs", "columns", "groups", "members", "shares", "map"] = "dots"
     """Which of the classes below it is."""
     backbones: OnceEach[str] = ()
-    """Only these, by the study's names; `avg`: the average over backbones. Of a map by the papers' names too; left out,
-    all that have embeddings. Those on request are on no map."""
+    """Backbones that the figure shows, by the study's names, on a map also by the papers'; `avg`: the average over
+    backbones. Default of a map: all that have embeddings. No map shows a backbone with `on_request`."""
     title: str
     """What is seen."""
     note: str = ""
@@ -51,7 +51,7 @@ class FigureSpec(Spec):
         try:
             note.format(level="", alpha="", baseline="")
         except (KeyError, IndexError, ValueError):
-            raise ValueError("only {level}, {alpha} and {baseline} may stand in braces") from None
+            raise ValueError("only {level}, {alpha} and {baseline} may be in braces") from None
         return note
 
 
@@ -120,7 +120,7 @@ class Columns(OfTable):
     panels: Places
     """Title of a panel -> column -> its place on the x axis."""
     by_language: bool = False
-    """A panel for each language and one for their average, in the place of the average alone."""
+    """A panel for each language and one for their average, instead of only the average."""
     x_label: str = ""
     """What the x axis is."""
     y_label: str = ""
@@ -196,7 +196,7 @@ class Map(FigureSpec):
     recipes: Annotated[dict[str, str], Field(min_length=1)] = {"published": "as published"}
     """Whose encoders, with what they are called; one encoder must serve all languages."""
     languages: OnceEach[str] = ()
-    """Only these of the task's, in this order, those on request too; left out, all but those on request."""
+    """Languages of the task that the map shows, in this order, also with `on_request`; default: all without."""
     map: TextMap
     """Which texts, and how they are brought to the plane."""
 

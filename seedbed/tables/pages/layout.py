@@ -50,7 +50,7 @@ def layout(
 def _by_language(
     table: pd.DataFrame, spec: TableSpec, quoted: Mapping[tuple[str, str], Sequence[Quote]], *, compared: bool
 ) -> list[str]:
-    """A block for each backbone and column; what is said of the marks in all of them stands once, before the first."""
+    """A block for each backbone and column; a legend of marks that is the same for all appears once, at the first."""
     metrics = {column.metric: column.measured for column in spec.columns}
     blocks = {key: without_lone_average(block) for key, block in table.groupby(["backbone", "column"], sort=False)}
     marks = {key: _marks(block, metrics[block["metric"].iloc[0]]) for key, block in blocks.items()}
@@ -93,7 +93,7 @@ def _legend(block: pd.DataFrame, metric: Metric) -> str:
 
 
 def _marks(block: pd.DataFrame, metric: Metric) -> str:
-    """What stands next to the numbers of a block, and what is bold."""
+    """Legend of intervals, marks and bold numbers of a block."""
     first = block.iloc[0]
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
     names = dict(zip(block["recipe"], block["method"], strict=True))
@@ -129,7 +129,7 @@ def _is_overlap(block: pd.DataFrame) -> bool:
 
 
 def _overlap_legend(block: pd.DataFrame, metric: Metric) -> str:
-    """What overlaps are, and what stands next to them."""
+    """Legend of a block of overlaps: the measure, intervals and marks."""
     first, n = block.iloc[0], block.loc[block["language"] != AVERAGE, "n"]
     counts = " to ".join(f"{count:.0f}" for count in sorted({n.min(), n.max()}))
     ours = (
@@ -211,7 +211,7 @@ def _cells(
     """A line of our numbers for each label, and one of the paper's where it has any; the best of a column is bold.
 
     Args:
-        columns: names, maybe with what stands at the top in their place.
+        columns: names, or name -> heading.
         rows_of: label -> the rows that it was trained on; without any there is no column for them.
     """
     title, blank = (["Rows"], [""]) if rows_of else ([], [])
@@ -290,7 +290,7 @@ def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list
     told = ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in (REPRODUCED, NOT_REPRODUCED, NOT_RUN))
     level = table["level"].iloc[0]
     text = (
-        f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number lies within "
+        f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number is within "
         f"our {level:.0%} interval over seeds and items. A number of ours on other data, or of another encoder, is no "
         "attempt at the paper's, which counts as not run."
     )

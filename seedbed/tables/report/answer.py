@@ -1,4 +1,4 @@
-"""The beginning of the report: the best encoder of each language, its score and usage, and all other encoders."""
+"""The first section of the report: the best encoder of each language, its score and usage, and all other encoders."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

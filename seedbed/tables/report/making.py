@@ -19,7 +19,7 @@ PROCESSORS = Path("/proc/cpuinfo")
 
 
 def run_facts(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> dict[str, str]:
-    """Facts about the making of the results.
+    """Facts about the run that made the results.
 
     Args:
         benchmarks: folder {rule}/....jsonl of Snakemake's measurements; for a job that ran again, the last one counts.

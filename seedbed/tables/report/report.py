@@ -25,7 +25,7 @@ TEMPLATE = resource("report.html.j2")
 SCRIPT = resource("report.js")
 """The page's only script: it sorts tables and pages through triplets; the page's policy forbids others."""
 GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
-"""Folders in the zip by type of file; the page determines what is shown of each."""
+"""Folders in the zip by type of file; the page's template determines what it shows of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 AGAIN = "delete it and run Snakemake again, which makes it again"
 Content = TypeVar("Content", bound=BaseModel)
@@ -52,7 +52,7 @@ def report(
         files: group of GROUPS -> paths; a group may be empty or left out.
         output: the zip file.
         title: the page's title.
-        answer: Markdown at the beginning of the page, see `answer.text`.
+        answer: Markdown at the start of the page, see `answer.text`.
         claims: Markdown about the papers' claims, see `claims.of_study`.
         made: when, where and at what cost, see `making.run_facts`.
         languages: comparison of languages, see `standing`.
@@ -109,7 +109,7 @@ def _of_mining(files: Mapping[str, Path], sample: int) -> dict[str, Any]:
 def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, template: Path, **facts: Any) -> str:
     """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too.
 
-    The script is this project's own; its digest stands in the page's policy, by which a browser runs no other.
+    The script is this project's; the page's content security policy has its digest, so that a browser runs no other.
     """
     kept, rejected, script = [*files["triplets"].values()], [*files["rejected"].values()], _text(SCRIPT)
     tight = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
@@ -143,7 +143,7 @@ def _figures(files: Mapping[str, Path]) -> dict[str, str]:
 
 
 def _markdown(text: str, below: int = 2) -> Markup:
-    """HTML of Markdown text: HTML in it is shown, not run; no image is loaded; headings go down by so many levels."""
+    """HTML of Markdown text: HTML in it is escaped; no image is loaded; headings are `below` levels lower."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     tokens = parser.parse(text)
     for token in tokens:

@@ -216,7 +216,7 @@ def changed(**columns: str) -> pd.DataFrame:
 
 
 FAULTS = {
-    "no place": (changed(starts="[]"), {}, "id '2' has no `starts`, so nothing can be learnt of it"),
+    "no place": (changed(starts="[]"), {}, "id '2' has no `starts`, so it cannot be trained on"),
     "elsewhere": (changed(starts="[0]"), {}, "id '2' has an answer that is not at its place in the context"),
     "no answer": (changed(answers="[]", starts="[]"), {}, "id '2' has no answer; give it one"),
     "no list": (changed(answers="kasuwa"), {}, "id '2' has answers that are no list such as"),

@@ -267,7 +267,7 @@ GOOD = {"url": "https://host/v1", "model": "m", "dimensions": 8}
     [
         ({"key": SECRET}, "endpoint.key: no name of an environment variable, like MY_API_KEY"),
         ({"key": "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1bC3dE5gH7j"}, "endpoint.key: no name of an environment variable"),
-        ({"url": f"https://me:{SECRET}@host/v1"}, "endpoint.url: a password in a URL would stand in logs"),
+        ({"url": f"https://me:{SECRET}@host/v1"}, "endpoint.url: a password in a URL would appear in logs"),
         ({"url": f"https://host/v1?key={SECRET}"}, "endpoint.url: no base URL; expected one like https://host/v1"),
         ({"url": "file:///etc/passwd"}, "endpoint.url: no base URL"),
         ({"url": ""}, "endpoint.url: String should have at least 1 character"),

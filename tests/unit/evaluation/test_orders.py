@@ -140,7 +140,7 @@ def test_what_is_no_pair_is_one_line(change, told: str) -> None:
 def test_an_id_that_stands_twice_joins_nothing(side: int) -> None:
     given = sets()
     given[side] = pd.concat([given[side], given[side].iloc[[3, 3]]], ignore_index=True)
-    with pytest.raises(UserError, match=rf"^aze-kaz: id '{given[side]['id'][3]}' stands twice"):
+    with pytest.raises(UserError, match=rf"^aze-kaz: id '{given[side]['id'][3]}' appears twice"):
         join_languages(STS, "aze-kaz", given)
 
 

@@ -460,7 +460,7 @@ def test_lines_are_those_of_a_run():
 
 def test_a_person_who_is_sure_is_right():
     assert [*written("hau.txt", "--language", "swh", "--sure")["languages"]] == ["swh"]
-    assert "Whether the text is in that language was not asked." in Path("study.yaml").read_text()
+    assert "Whether the text is in that language was not checked." in Path("study.yaml").read_text()
 
 
 def test_what_was_seen_of_the_language_is_said():

@@ -193,9 +193,13 @@ ENGLISH = of_hub("gte", "thenlper/gte-large", "Apache-2.0", "backbone")
 @pytest.mark.parametrize(
     ("records", "licence", "limit"),
     [
-        ([NLLB], ("mit", None), "Not for commercial use are the data text, nllb, from which it learnt."),
+        ([NLLB], ("mit", None), "Not for commercial use are the data text, nllb, on which it was trained."),
         ([NLLB, LLAMA], ("other", "llama-3.3-community-license"), "(https://www.llama.com/llama3_3/license/) go with"),
-        ([JUDGE], ("other", "qwen"), "judged what it learnt from; its terms (https://huggingface.co/Qwen/Qwen2.5-72B"),
+        (
+            [JUDGE],
+            ("other", "qwen"),
+            "judged its training data; the model's terms (https://huggingface.co/Qwen/Qwen2.5-72B",
+        ),
         ([ENGLISH], ("mit", None), ""),
         ([ENGLISH | {"licence": "CC-BY-NC-4.0"}], ("cc-by-nc-4.0", None), ""),
     ],
@@ -464,7 +468,7 @@ def test_nothing_from_outside_of_a_folder_is_published(other, tmp_path):
     files = manifest["files"]
     outside = os.path.relpath(planted, encoder)
     for name in (outside, str(planted), "../1/config.json"):
-        assert "which is no file of its own" in refused(files | {name: "0" * 64})
+        assert "which is no file in this folder" in refused(files | {name: "0" * 64})
     zeros = {name: "0" * 64 for name in files if name.endswith("modules.json")}
     assert "not what its job wrote" in refused(files | zeros)
     (encoder / "extra.json").symlink_to(tmp_path / "secret.json")

@@ -63,7 +63,7 @@ ITEMS = [
     (lambda text: "", "no column 'id'"),
     (lambda text: text.splitlines()[0] + "\n", "no rows below the header"),
     (lambda text: text.replace("cosine", "other", 1), "no column 'cosine'"),
-    (lambda text: re.sub("^(?=.)", "id\t", text, flags=re.M), "a column stands twice in the header"),
+    (lambda text: re.sub("^(?=.)", "id\t", text, flags=re.M), "a column appears twice in the header"),
     (lambda text: text.replace("item-3", "item-2"), "id 'item-2' appears twice"),
     (lambda text: text.replace("item-3\t", "item-3\tx"), "id 'item-3' has gold 'x.*', no number"),
     (lambda text: "".join(text.splitlines(keepends=True)[:6]), "but its items give|not the items of"),

@@ -131,7 +131,7 @@ FAULTS = {
     "two kinds of systems": (
         TableSpec,
         change("tables/table1.yaml", columns=[COLUMN, COLUMN | {"protocol": "icl", "metric": "accuracy"}]),
-        "tables of their own; divide them",
+        "need separate tables; divide them",
     ),
     "two kinds of classifiers": (
         TableSpec,
@@ -139,7 +139,7 @@ FAULTS = {
             "tables/table1.yaml",
             columns=[COLUMN | {"protocol": name, "metric": "accuracy"} for name in ("icl", "classification")],
         ),
-        "tables of their own; divide them",
+        "need separate tables; divide them",
     ),
     "no column": (TableSpec, change("tables/table1.yaml", columns=[]), "columns"),
     "a list": (TableSpec, "- 1", "expected settings"),

@@ -70,7 +70,7 @@ class Reader(gguf.GGUFReader):
         return end - orig_offs, [*head, *values], [*range(2, 2 + count)], types
 
     def _strings(self, start: int, count: int) -> tuple[list[bytes], int]:
-        """So many strings from a place in the file, and where they end."""
+        """`count` strings from a position in the file, and the position after them."""
         file, length, found = memoryview(self.data), struct.Struct("=Q"), []
         for _ in range(count):
             (size,) = length.unpack_from(file, start)

@@ -143,8 +143,7 @@ def stream(seed: int, row: str) -> int:
 
 def check_effect(adapter: Path, differs: bool) -> None:
     """Raise a UserError if an adapter does not change outputs: its modules were renamed (vllm#48019), its B is
-    untrained, or
-    it belongs to another base.
+    untrained, or it belongs to another base.
     """
     if not differs:
         raise UserError(

@@ -37,9 +37,8 @@ class EncoderDecoderBackend(HfBackend):
 
     def between(self, source: str, target: str) -> None:
         """See `Backend`. Inputs have the format in which NLLB-200 and M2M100 were trained: the source language's token,
-        the text,
-        EOS; outputs begin with the target language's token. Source: NLLB team (2022), "No language left behind",
-        section 8.3.
+        the text, EOS; outputs begin with the target language's token. Source: NLLB team (2022), "No language left
+        behind", section 8.3.
         """
         # Not its vocabulary: M2M100's tokenizer knows the tokens of languages besides.
         known = {code: self.tokenizer.convert_tokens_to_ids(code) for code in (source, target)}

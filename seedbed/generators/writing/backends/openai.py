@@ -62,8 +62,7 @@ class _Server(Backend):
 
     def _answered(self, ask: Callable[[Request], Completion], requests: Sequence[Request]) -> Iterator[Completion]:
         """Completions in the order in which they arrive. After an error no further request is sent; those under way are
-        awaited,
-        since they are paid for.
+        awaited, since they are paid for.
 
         A server that refuses one text is no error: its completion says so. A server that refuses all texts is an error.
         """

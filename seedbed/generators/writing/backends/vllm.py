@@ -29,11 +29,11 @@ CHUNK = 4096
 
 
 class VllmBackend(Backend):
-    """A `Backend` on this machine's GPUs. Outputs are data: no second run draws them again.
+    """A `Backend` on this machine's GPUs. Outputs are not reproducible.
 
-    When a request joins a step of the engine is a matter of time, and with it which random numbers it gets.
+    The random numbers of a request depend on when the engine adds it to a step.
 
-    Rows draw from one stream, the engine's. Seeds of their own would keep vLLM from its fused sampler
+    All rows share the engine's random stream. A seed for each would keep vLLM from its fused sampler
     (`any_explicit_seed`), and would not make rows independent of the batch: in bfloat16 logits depend on it.
     """
 

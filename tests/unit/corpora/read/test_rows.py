@@ -56,7 +56,7 @@ def test_a_row_without_an_id_is_refused(fetched, test, name, content):
 
 
 def test_ids_that_an_expression_makes_equal_are_refused(fetched):
-    with pytest.raises(UserError, match="id 'a' stands in several rows"):
+    with pytest.raises(UserError, match="id 'a' appears in several rows"):
         fetched("text", "id\ttext\na1\tb\na2\tc\n", replace={"id": {r"\d": ""}})
 
 

@@ -253,7 +253,7 @@ def test_what_cannot_be_learnt_anew_is_refused(sources):
     form = json.loads(text_of(sources["unigram"])) | {"pre_tokenizer": {"type": "Whitespace"}}
     odd = PreTrainedTokenizerFast(tokenizer_object=Tokenizer.from_str(json.dumps(form)), mask_token="<mask>")
     refused(odd, "unigram on words of Whitespace; expected Metaspace")
-    refused(sources["unigram"], "10 tokens cannot be learnt by SentencePiece", size=10)
+    refused(sources["unigram"], "10 tokens cannot be trained by SentencePiece", size=10)
 
 
 @pytest.mark.parametrize(

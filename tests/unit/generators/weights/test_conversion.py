@@ -156,7 +156,7 @@ FAULTS: dict[str, tuple[Callable[[Path, Path], Any], str]] = {
     "a module": (lambda path, _: torch.save(torch.nn.Linear(2, 2), path), r"GLOBAL torch\.nn\.modules\.linear\.Linear"),
     "an array": (lambda path, _: torch.save({"a": torch.zeros(2).numpy()}, path), "more than tensors: .* GLOBAL numpy"),
     "a program": (lambda path, _: torch.jit.script(torch.nn.Linear(2, 2)).save(str(path)), "TorchScript archives"),
-    "a list": (lambda path, _: torch.save([torch.zeros(2)], path), "a list in the place of tensors by name"),
+    "a list": (lambda path, _: torch.save([torch.zeros(2)], path), "a list instead of tensors by name"),
     "nested": (lambda path, _: torch.save({"model": {"a": torch.zeros(2)}}, path), "'model' is no plain tensor but dict"),
     "sparse": (lambda path, _: torch.save({"a": torch.eye(3).to_sparse()}, path), "'a' is no plain tensor"),
     "nowhere": (lambda path, _: torch.save({"a": torch.zeros(2, device="meta")}, path), "'a' is no plain tensor"),

@@ -76,8 +76,8 @@ FAULTS = {
     "a recipe by language": ({"recipes": {"xllora": "X"}}, "xllora has an encoder for each language"),
     "a fusion": ({"backbones": ["LaBSE", "DistFuse (2)"]}, "both is a fusion, which has distances alone"),
     "none of them": ({"backbones": ["BERT"]}, "none of its backbones, BERT"),
-    "on request alone": ({"backbones": ["Cohere"]}, "but on request; it has labse, both, xlmr, bought"),
-    "a figure of a table": ({"kind": "dots", "map": None, "table": "t"}, "kind dots is drawn from a table"),
+    "on request alone": ({"backbones": ["Cohere"]}, "without `on_request`; it has labse, both, xlmr, bought"),
+    "a figure of a table": ({"kind": "dots", "map": None, "table": "t"}, "kind dots is plotted from a table"),
 }
 
 
