@@ -19,8 +19,6 @@ from seedbed.generators.writing.likelihood import answer_log_likelihoods
 from seedbed.generators.writing.prompts import begun_thoughts, encode_text, with_shots
 from seedbed.io import UserError, compact, fingerprint
 
-GREEDY = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0}
-
 
 @dataclass(frozen=True)
 class Query:
@@ -30,12 +28,6 @@ class Query:
     text: str
     shots: tuple[tuple[str, str], ...] = ()
     """In-context examples: texts with their labels, the nearest first."""
-
-
-def greedy(generator: Generator, how: Answering | Reasoning) -> Generator:
-    """The generator with greedy decoding."""
-    sampling = generator.sampling.updated({**GREEDY, "max_new_tokens": how.max_new_tokens})
-    return generator.updated({"sampling": sampling.model_dump()})
 
 
 def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Backend:
@@ -53,7 +45,7 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
     likely = how.answer == "likelihood"
     if likely and generator.backend not in WITH_LIKELIHOODS:
         raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
-    backend = open_backend(greedy(generator, how), base)
+    backend = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), base)
     if likely and (begun := begun_thoughts(backend.tokenizer, backend.style, backend.template)):
         raise UserError(
             f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no label comes next; "
@@ -122,7 +114,7 @@ def request_key(
         language: the language of the texts.
     """
     asked = how.model_dump(mode="json", exclude={"english", "prefixes"})  # the prompt has what comes of these
-    made_by = written_by(greedy(generator, how), weights)
+    made_by = written_by(generator.greedy(max_new_tokens=how.max_new_tokens), weights)
     return {**made_by, "asked": asked, "labels": [*labels], "language": language}
 
 

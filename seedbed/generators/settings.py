@@ -197,7 +197,7 @@ class Generator(Settings):
     which Gemma 3 overflows."""
     lora: Lora = Lora()
     """Training of every adapter."""
-    quantisation: Literal["none", "nf4"] = "none"
+    quantization: Literal["none", "nf4"] = "none"
     """nf4: the base generates in 4 bits (transformers, bitsandbytes and a GPU). For training see
     `lora.quantization`."""
     sampling: Sampling = Sampling()
@@ -243,10 +243,17 @@ class Generator(Settings):
     tensor_parallel: NoResult[int] = Field(1, gt=0)
     """vllm: GPUs that share the model."""
 
+    def greedy(self, **sampling: Any) -> Self:
+        """A copy that writes the likeliest token at each step, with other changes of `sampling`."""
+        changed = self.sampling.updated(
+            {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0} | sampling
+        )
+        return self.updated({"sampling": changed.model_dump()})
+
     @model_validator(mode="after")
     def _weights_or_messages(self) -> Self:
-        if self.quantisation != "none" and self.backend != "transformers":
-            raise ValueError(f"quantisation: none of backend {self.backend}; leave it out, or take transformers")
+        if self.quantization != "none" and self.backend != "transformers":
+            raise ValueError(f"quantization: none of backend {self.backend}; leave it out, or take transformers")
         if self.backend != "openai-chat":
             if self.source is None:
                 raise ValueError(f"source: backend {self.backend} needs one; or take openai-chat, which has no weights")
@@ -304,7 +311,7 @@ _TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
 _LANGUAGE = ("language_data", "language_text", "language_loss")
 WITH_LIKELIHOODS = ("transformers", "vllm")
 """Back ends that say how likely an answer is."""
-WRITES = ("backend", "served_model", "quantisation", "sampling")
+WRITES = ("backend", "served_model", "quantization", "sampling")
 _BY_ADAPTERS = {
     "none": ("origin", "prompts", "template", "dtype", "shots", *WRITES),
     "composed": (*_TRAINS, *_LANGUAGE, "composition", *WRITES),

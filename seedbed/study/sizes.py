@@ -164,7 +164,7 @@ class Sizes:
             left = max(1 - spec.gpu_memory, 0.01)  # of a GPU, for what is loaded in addition to the engine
             return max([served, *(math.ceil(one.least / left) for one in others)])
         limits = {"rows": spec.batch_size, "prompt": sampling.max_prompt_tokens, "new": sampling.max_new_tokens}
-        need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantisation)
+        need = gpu_memory.writing(shape, **limits, dtype=spec.dtype, quantization=spec.quantization)
         fixed = need.fixed + max((other.fixed for other in others), default=0)
         return self._asked(Need(fixed, max([need.batch, *(other.batch for other in others)])))
 

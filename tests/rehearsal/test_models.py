@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 import yaml
 
-from seedbed.generators.writing import translate
 from seedbed.generators.writing.backends import Request, open_backend
 from seedbed.generators.writing.judge import numbers
 from seedbed.generators.writing.prompts import judging_prompts, prompter, translation_prompt, without_thoughts
@@ -76,7 +75,7 @@ def greedy(lira, tmp_path):
     """Opens one of paper 002's generators, which writes the likeliest tokens."""
 
     def opened(name):
-        settings = translate.greedy(lira.generators[name])
+        settings = lira.generators[name].greedy()
         for path, data in repository(settings.source.hub, replica.models()[settings.source.hub]).files.items():
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).write_bytes(data)

@@ -66,7 +66,7 @@ FIRST: dict[str, dict[str, Any]] = {
         "generators/tiny/composition/scale": 0.5, "generators/tiny/composition/space": "factors",
     },
     "build_xllora_examples": {
-        "generators/tiny/quantisation": "nf4",
+        "generators/tiny/quantization": "nf4",
         "generators/tiny/backend": "vllm", "generators/tiny/served_model": "other",
         "generators/tiny/xllora/parts": ["synthetic"],
         "generators/tiny/sampling/temperature": 0.5, "generators/tiny/sampling/top_p": 0.5,

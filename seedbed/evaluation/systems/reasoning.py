@@ -16,7 +16,7 @@ from torch import Tensor
 
 from seedbed import manifests
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import greedy, request_key
+from seedbed.classifiers.in_context import request_key
 from seedbed.classifiers.manifest import parts_of
 from seedbed.classifiers.reasoning import Problem, generate_answers
 from seedbed.classifiers.settings import Reasoning
@@ -46,7 +46,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     generator = today(Generator.load(json.dumps(settings["generator"])), folder)
     how, base = Reasoning.load(json.dumps(settings["reasoning"])), parts.get("base")
     said = _in_english(opening.english) if settings["variant"] == "translated" or opening.english else str
-    opens = partial(open_backend, greedy(generator, how), base)
+    opens = partial(open_backend, generator.greedy(max_new_tokens=how.max_new_tokens), base)
     model = opening.hold(MODEL, (generator, base, how), lambda: cache(opens))
     before = parts.get("prefix")
     digests = [manifests.digest_of(base), *([manifests.digest_of(before)] if before else [])]

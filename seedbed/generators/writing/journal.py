@@ -135,8 +135,8 @@ def written_by(generator: Generator, weights: str) -> dict[str, Any]:
     # A commit that is pinned later asks nothing again: the digest says which weights they are.
     origin = {name: value for name, value in generator.origin.items() if name != "revision"}
     made_by |= {"origin": origin, "weights": weights}
-    if generator.quantisation == "none":  # as the names of journals were before there was a choice
-        del made_by["quantisation"]
+    if generator.quantization == "none":  # as the names of journals were before there was a choice
+        del made_by["quantization"]
     if generator.source:  # the precision of a server's model does not depend on this machine
         made_by["dtype"] = precision(generator.dtype)
     if generator.prompts == "plain" and generator.backend in ("vllm", "openai"):

@@ -247,7 +247,11 @@ def stop_ids(tokenizer: Any, style: Style) -> list[int]:
 
 def parse(text: str) -> str:
     """The sentence in a completion's new tokens: the first line that is not empty, without quotes around it."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return unquoted(next((line.strip() for line in text.splitlines() if line.strip()), ""))
+
+
+def unquoted(line: str) -> str:
+    """A line without quotes around it; quotes of which there are more inside remain."""
     for opening, closing in QUOTES:
         inner = line[1:-1]
         if line[:1] == opening and line[-1:] == closing and len(line) > 1 and not {opening, closing} & set(inner):

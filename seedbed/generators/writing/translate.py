@@ -16,18 +16,15 @@ from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import Backend, Completion, Request, fits, open_backend
 from seedbed.generators.writing.journal import Journal, answers, written_by
 from seedbed.generators.writing.prompts import (
-    QUOTES,
     begun_thoughts,
     require_visible_thoughts,
     translation_prompt,
+    unquoted,
     without_thoughts,
 )
 from seedbed.generators.writing.translations import COLUMNS, finish, text_id
 from seedbed.io import UserError, read_table, sha256
 from seedbed.manifests import digest_of
-
-GREEDY = {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0}
-"""One candidate a translator, the likeliest: the paper is silent."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +95,6 @@ def writer_of(
     if not generator:
         return None
     return Writer(generator, reads, lambda: open_backend(generator, base, adapters), digest_of(base), state)
-
-
-def greedy(generator: Generator) -> Generator:
-    """The generator with greedy decoding."""
-    return generator.updated({"sampling": generator.sampling.updated(GREEDY).model_dump()})
 
 
 def translations(
@@ -198,9 +190,4 @@ def _ask(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer, jo
 
 def sentence(text: str) -> str:
     """The translation in what a model wrote: on one line, without thoughts before it and quotes around it."""
-    line = clean(without_thoughts(text))
-    for opening, closing in QUOTES:
-        inner = line[1:-1]
-        if line[:1] == opening and line[-1:] == closing and len(line) > 1 and not {opening, closing} & {*inner}:
-            return inner.strip()
-    return line
+    return unquoted(clean(without_thoughts(text)))

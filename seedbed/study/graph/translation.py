@@ -10,7 +10,6 @@ from typing import Any
 from seedbed.corpora.settings import COLUMNS, NO_TEXT, Source
 from seedbed.corpora.shape.choices import OPTIONS
 from seedbed.generators.settings import Generator
-from seedbed.generators.writing.translate import greedy
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING, languages_of
@@ -140,8 +139,10 @@ class OfTexts(Product):
 
     @property
     def asked(self) -> Generator | None:
-        """Settings of the generator, with greedy decoding; None where no generator is prompted."""
-        return greedy(self.model.written_with("lora", "xllora", "shots")) if self.writes else None
+        """Settings of the generator; None where no generator is prompted. Greedy decoding gives one candidate for each
+        translator, on which paper 002 is silent.
+        """
+        return self.model.written_with("lora", "xllora", "shots").greedy() if self.writes else None
 
     @property
     def languages(self) -> dict[str, dict[str, str]]:

@@ -12,7 +12,6 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from seedbed import manifests
-from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.manifest import describe
 from seedbed.classifiers.reasoning import Problem, generate_answers, require_width
 from seedbed.classifiers.settings import Reasoning
@@ -60,7 +59,7 @@ def settings(base: Path) -> Generator:
 
 @pytest.fixture(scope="module")
 def model(base: Path) -> Backend:
-    return open_backend(greedy(settings(base), HOW), base)
+    return open_backend(settings(base).greedy(max_new_tokens=HOW.max_new_tokens), base)
 
 
 def anchored(make_weights: Callable[..., Path]) -> SentenceTransformer:

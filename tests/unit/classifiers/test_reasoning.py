@@ -12,7 +12,6 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from seedbed import manifests
-from seedbed.classifiers.in_context import greedy
 from seedbed.classifiers.manifest import describe
 from seedbed.classifiers.reasoning import Problem, first_letter, generate_answers
 from seedbed.classifiers.settings import Classifier, Reasoning
@@ -64,7 +63,7 @@ def test_what_is_asked() -> None:
 
 def test_letters_are_as_likely_as_a_plain_loop_finds(base: Path) -> None:
     generator, how = settings(base), Reasoning(bos=True, label_prefix=" ")
-    model = open_backend(greedy(generator, how), base)
+    model = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), base)
     asked = [Problem("a", "2 + 2 is"), Problem("b", "a much longer question: 1 + 1")]
     found = generate_answers(generator, lambda: model, asked, LETTERS, how)
     tokenizer, plain = AutoTokenizer.from_pretrained(base), AutoModelForCausalLM.from_pretrained(base)
@@ -83,7 +82,7 @@ def test_letters_are_as_likely_as_a_plain_loop_finds(base: Path) -> None:
 
 def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) -> None:
     generator, how = settings(base), Reasoning()
-    model = open_backend(greedy(generator, how), base)
+    model = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), base)
     with pytest.raises(UserError, match=r"prompt of 'a'.*raise `sampling.max_prompt_tokens`"):
         generate_answers(generator, lambda: model, [Problem("a", "word " * 500)], LETTERS, how)
     served = generator.model_copy(update={"backend": "openai-chat"})

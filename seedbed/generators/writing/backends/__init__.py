@@ -26,7 +26,7 @@ ENCODER_DECODER = ("encoder_decoder", "EncoderDecoderBackend")
 
 PROBES = 8
 """Prompts on which base and adapter must differ."""
-GREEDY = {"temperature": 0.0, "max_tokens": 32}
+PROBE_SAMPLING = {"temperature": 0.0, "max_tokens": 32}
 """Sampling parameters for the probes where logits cannot be seen."""
 DRAWN = {"temperature", "top_p", "top_k", "repetition_penalty"}
 """Sampling settings that have the same names in vLLM and in servers' APIs."""

@@ -30,8 +30,8 @@ class HfBackend(Backend):
     def __init__(self, generator: Generator, base: Path, adapters: Sequence[Path] = ()) -> None:
         device = "cuda" if torch.cuda.is_available() else "cpu"
         options: dict[str, Any] = {"dtype": getattr(torch, precision(generator.dtype))}
-        if generator.quantisation == "nf4":
-            options |= in_four_bits("quantisation", options["dtype"]) | {"device_map": {"": 0}}
+        if generator.quantization == "nf4":
+            options |= in_four_bits("quantization", options["dtype"]) | {"device_map": {"": 0}}
         super().__init__(generator, base)
         model = open_language_model(base, self.architecture, **options)
         # Weights in 4 bits are where they were loaded, and may not be moved.

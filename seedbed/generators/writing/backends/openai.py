@@ -19,7 +19,7 @@ from typing import Any
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import (
     DRAWN,
-    GREEDY,
+    PROBE_SAMPLING,
     PROBES,
     Backend,
     Completion,
@@ -143,7 +143,7 @@ class OpenAIBackend(_Server):
         base = self.generator.served_model
         model = _served_name(adapter) if adapter else base
         if adapter is not None:
-            asks = [partial(self._complete, model=name, **GREEDY) for name in (model, base)]
+            asks = [partial(self._complete, model=name, **PROBE_SAMPLING) for name in (model, base)]
             probes = [[*self._answered(ask, requests[:PROBES])] for ask in asks]
             texts = [{probe.id: probe.text for probe in own if not probe.refused} for own in probes]
             check_effect(adapter, texts[0] != texts[1] or not texts[0])

@@ -10,7 +10,7 @@ from typing import Any
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import (
     DRAWN,
-    GREEDY,
+    PROBE_SAMPLING,
     PROBES,
     Backend,
     Completion,
@@ -69,7 +69,10 @@ class VllmBackend(Backend):
         self.engine(requests)
         if adapter is not None:
             adapted, base = (
-                [list(output.outputs[0].token_ids) for output in self._generate(requests[:PROBES], which, **GREEDY)]
+                [
+                    list(output.outputs[0].token_ids)
+                    for output in self._generate(requests[:PROBES], which, **PROBE_SAMPLING)
+                ]
                 for which in (adapter, None)
             )
             check_effect(adapter, adapted != base)

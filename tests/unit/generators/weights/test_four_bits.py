@@ -117,9 +117,9 @@ def test_an_adapter_learns_what_it_learns_on_the_rounded_base(base: Path, rounde
 
 
 def test_texts_are_written_as_by_the_rounded_base(base: Path, rounded_base: Path) -> None:
-    def written(folder: Path, quantisation: str) -> list[str]:
+    def written(folder: Path, quantization: str) -> list[str]:
         sampling = {"temperature": 0, "max_new_tokens": 12, "max_prompt_tokens": 64}
-        settings = {"source": {"file": "x"}, "prompts": "plain", "dtype": "float32", "quantisation": quantisation}
+        settings = {"source": {"file": "x"}, "prompts": "plain", "dtype": "float32", "quantization": quantization}
         backend = hf.HfBackend(Generator.model_validate(settings | {"sampling": sampling}), folder)
         requests = [Request(str(row), one.prompt) for row, one in enumerate(EXAMPLES)]
         found = {one.id: one.text for one in backend.write(requests, None)}

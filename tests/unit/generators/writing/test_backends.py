@@ -170,7 +170,7 @@ def test_an_adapter_with_other_names_is_refused(tiny_generator, requests, adapte
     ("changes", "message"),
     [
         ({"backend": "vllm"}, "vllm is not installed"),
-        ({"quantisation": "nf4"}, "quantisation: nf4 needs (an NVIDIA GPU|the package bitsandbytes)"),
+        ({"quantization": "nf4"}, "quantization: nf4 needs (an NVIDIA GPU|the package bitsandbytes)"),
         ({"backend": "openai"}, "set `endpoint`"),
         ({"backend": "openai", "endpoint": "http://localhost:1"}, "and `served_model`"),
     ],
@@ -181,9 +181,9 @@ def test_a_back_end_that_is_not_there(tiny_generator, changes, message):
 
 
 @pytest.mark.parametrize("backend", ["vllm", "openai"])
-def test_quantisation_is_of_the_back_end_that_loads_weights(tiny_generator, backend):
-    with pytest.raises(ValueError, match=f"quantisation: .*{backend}; leave it out, or take transformers"):
-        settings(tiny_generator, backend=backend, quantisation="nf4")
+def test_quantization_is_of_the_back_end_that_loads_weights(tiny_generator, backend):
+    with pytest.raises(ValueError, match=f"quantization: .*{backend}; leave it out, or take transformers"):
+        settings(tiny_generator, backend=backend, quantization="nf4")
 
 
 # --- vLLM: its classes with their parameters, and a model that says what it was asked ---

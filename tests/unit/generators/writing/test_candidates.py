@@ -26,7 +26,7 @@ from seedbed.generators.writing.backends import Backend, Completion, Request, op
 from seedbed.generators.writing.journal import answers
 from seedbed.generators.writing.judge import judgements
 from seedbed.generators.writing.prompts import begun_thoughts, require_visible_thoughts, without_thoughts
-from seedbed.generators.writing.translate import Tongue, Writer, greedy, sentence, translations
+from seedbed.generators.writing.translate import Tongue, Writer, sentence, translations
 from seedbed.generators.writing.translations import candidates, finish, text_id, texts_of
 from seedbed.io import UserError, read_json, read_table, write_table
 from tests import tiny
@@ -38,7 +38,7 @@ TONGUES = {"eng": Tongue("English"), "hau": Tongue("Hausa"), "swh": Tongue("Swah
 def generator(base: Path | None = None, **sampling: Any) -> Generator:
     limits = {"temperature": 0, "max_new_tokens": 12} | sampling
     fixed = {"source": {"file": str(base or "x")}, "prompts": "plain", "dtype": "float32", "batch_size": 4}
-    return greedy(Generator.model_validate(fixed | {"sampling": limits}))
+    return Generator.model_validate(fixed | {"sampling": limits}).greedy()
 
 
 # ---- Encoder-decoders, fetched from pickles as they stand on the hub.
