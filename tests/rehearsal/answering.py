@@ -7,20 +7,23 @@ word of a group it takes hangs on all that it has read, so that each text has a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from seedbed.languages import registry
 from tests.rehearsal import replica
-from tests.rehearsal.tokenizing import THOUGHTS
+from tests.rehearsal.tokenizing import FURTHER, THOUGHTS
 from tests.rehearsal.writing import whole
 
 WORDS = 3
 """English words of a group; six groups make 729 sentences."""
 NUMBERS = (("1", "2", "3"), (",",), ("4", "5", "6"), (";",), ("7", "8", "9"))
 """What a judge says: each token once, since the last one alone says which group is next."""
+GROUPS = 5
+"""Of words in any language: 243 sentences of each."""
 STRENGTH = 4.0
 """Of what is planted, beside what is random."""
 NOISE = 0.4
@@ -42,6 +45,44 @@ def thought(tokenizer: PreTrainedTokenizerBase) -> list[list[int]]:
 def numbers(tokenizer: PreTrainedTokenizerBase) -> list[list[int]]:
     """The groups of a judge."""
     return [[tokenizer.convert_tokens_to_ids(one) for one in group] for group in NUMBERS]
+
+
+def spoken(tokenizer: PreTrainedTokenizerBase) -> dict[int, list[list[int]]]:
+    """The token of each language that NLLB knows -> its groups."""
+    found = {}
+    for lang in sorted({*replica.load("words.yaml"), *FURTHER}):
+        token = tokenizer.convert_tokens_to_ids(registry()[lang]["flores"])
+        words = whole(tokenizer, replica.words(lang))[: GROUPS * WORDS]
+        if token != tokenizer.unk_token_id and len(words) == GROUPS * WORDS:
+            found[token] = [words[first : first + WORDS] for first in range(0, len(words), WORDS)]
+    return found
+
+
+@torch.no_grad()
+def plant_spoken(model: PreTrainedModel, languages: Mapping[int, Sequence[Sequence[int]]], end: int) -> None:
+    """The same for a translator into many languages: the token with which a translation begins says whose words follow.
+
+    Words have no places of their own, but groups have and languages, and what was read of a language may be written.
+    """
+    body = model.get_decoder()
+    count = GROUPS + 1
+    whose = range(2 * count, 2 * count + len(languages))
+    for part in (body.get_input_embeddings(), model.get_output_embeddings()):
+        nn.init.normal_(part.weight, std=NOISE)
+        part.weight[:, : whose.stop] = 0
+        part.weight[:, count - 1] = STRENGTH
+        for place, (token, groups) in zip(whose, languages.items(), strict=True):
+            part.weight[token, place] = STRENGTH
+            for group, words in enumerate(groups):
+                for word in words:
+                    part.weight[word, count - 1] = 0
+                    part.weight[word, [group, count + group, place]] = STRENGTH
+        part.weight[end, 2 * count - 1] = 3 * STRENGTH  # it is of no language
+    for layer in body.layers:
+        _mixed(layer, whose.stop, _longer(body))
+    follows = torch.block_diag(_follows([[group] for group in range(GROUPS)]), 8 * STRENGTH * torch.eye(len(whose)))
+    _steps(body.layers[-1], follows * _longer(body), [*range(count), *whose], [*range(count, 2 * count), *whose])
+    body.layer_norm.weight[:count] = 0.0
 
 
 @torch.no_grad()
@@ -114,7 +155,7 @@ def _mixed(layer: nn.Module, places: int, longer: float) -> None:
             norm.weight.fill_(longer - 1)
 
 
-def _steps(layer: nn.Module, follows: torch.Tensor, read: slice, written: slice) -> None:
+def _steps(layer: nn.Module, follows: torch.Tensor, read: slice | list[int], written: slice | list[int]) -> None:
     """The last layer's way from the word that was read to those that may follow."""
     block = getattr(layer, "mlp", layer)
     count, gated = len(follows), hasattr(block, "up_proj")

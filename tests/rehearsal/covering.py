@@ -154,6 +154,16 @@ def shortened(tasks: Mapping[str, dict[str, Any]], wanted: Mapping[str, set[str]
     return found
 
 
+def narrowed(recipes: Mapping[str, dict[str, Any]], spoken: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Recipes as a configuration has them, whose own languages are among those that it still has."""
+    found = dict(recipes)
+    for name, recipe in recipes.items():
+        if own := recipe.get("only", {}).get("languages"):
+            kept = [lang for lang in own if lang in spoken]
+            found[name] = recipe | {"only": recipe["only"] | {"languages": kept}}
+    return found
+
+
 def spoken(study: Study, cover: Cover) -> list[str]:
     """The study's languages that some table still shows or learns from, or that labels are counted and timed in."""
     kept = {lang for columns in cover.values() for langs in columns.values() for lang in langs}

@@ -66,6 +66,10 @@ PAPERS = {
         "miners", "config/miners.yaml", "sources-miners.yaml",
         ("tests/rehearsal/overlay-miners.yaml", "tests/rehearsal/priced.yaml"),
     ),
+    "004": Paper(
+        "modular", "config/modular.yaml", "sources-modular.yaml", ("tests/rehearsal/overlay-modular.yaml",),
+        beside=("modular_written",),
+    ),
 }  # fmt: skip
 
 
@@ -98,6 +102,8 @@ def cut(paper: Paper) -> Cut:
         if table not in paper.whole
     }
     config = config | {"languages": languages}
+    if "recipes" in config:
+        config |= {"recipes": covering.narrowed(config["recipes"], spoken)}
     if paper.fewer:
         config |= {"tasks": covering.shortened(config["tasks"], covering.asked(study, plans, cover))}
     return Cut(study, plans, cover, config, specs)

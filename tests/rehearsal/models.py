@@ -14,6 +14,7 @@ from peft import LoraConfig, get_peft_model
 from safetensors.torch import load_file, save_file
 from torch import nn
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
+from transformers.models.m2m_100.modeling_m2m_100 import M2M100Encoder
 
 from tests.rehearsal import answering, replica, writing
 from tests.rehearsal.tokenizing import CHAT, KINDS
@@ -60,7 +61,7 @@ def write(folder: Path, entry: Spec) -> None:
 def made(folder: Path, entry: Spec) -> tuple[PreTrainedModel, PreTrainedTokenizerBase]:
     """A model and its tokenizer, of which some files may be in the folder already."""
     tokenizer = KINDS[entry["tokenizer"]](folder, model_max_length=entry["length"])
-    kind = getattr(transformers, entry["class"])
+    kind = getattr(transformers, entry["class"], M2M100Encoder)
     numbers = {name: number for name in NUMBERS if (number := getattr(tokenizer, name)) is not None}
     numbers["vocab_size"] = len(tokenizer) + entry.get("beyond", 0)
     if entry.get("begins_padded"):
@@ -71,7 +72,9 @@ def made(folder: Path, entry: Spec) -> tuple[PreTrainedModel, PreTrainedTokenize
     model = kind(kind.config_class(**sizes))
     if "writes" in entry:
         writing.plant(model, tokenizer, entry["writes"])
-    if "answers" in entry:
+    if entry.get("answers") == "spoken":
+        answering.plant_spoken(model, answering.spoken(tokenizer), tokenizer.convert_tokens_to_ids(entry["ends"]))
+    elif "answers" in entry:
         groups = answering.KINDS[entry["answers"]](tokenizer)
         answering.plant(model, groups, tokenizer.convert_tokens_to_ids(entry["ends"]))
     if entry.get("begins_padded"):

@@ -42,8 +42,9 @@ def models(study: Study) -> Iterator[Model]:
     """Every model that the study names, at whatever rung it starts; each repository once."""
     found: dict[str, Model] = {}
     for backbone in study.backbones.values():
-        if backbone.source:
-            found.setdefault(backbone.source.hub, Model(backbone.source.resolved(study.facts(ANY))))
+        for lang, source in {ANY: backbone.source, **backbone.by_language}.items():
+            if source:
+                found.setdefault(source.hub, Model(source.resolved(study.facts(lang))))
     for name, one in study.generators.items():
         if one.source and one.backend != "published":
             model = Model(one.source.resolved(study.facts(ANY)), one, codes=codes(study, name))

@@ -81,8 +81,9 @@ def roles(study: Study) -> Iterator[tuple[str, str]]:
     for name, recipe in study.recipes.items():
         origin = recipe.data.origin if recipe.data else ""
         if recipe.drawn is None and origin in study.corpora.others:
-            learnt = {code for lang in study.languages for code in StudyRecipe.get(study, name).languages(lang)}
-            yield from ((origin, lang) for lang in learnt)
+            taught = recipe.only.languages or study.languages
+            learnt = {code for lang in taught for code in StudyRecipe.get(study, name).languages(lang)}
+            yield from ((origin, lang) for lang in ({study.pivot} if recipe.data.translated else learnt))
         drawn = recipe.drawn or DRAWN.get(origin)
         yield from ((drawn, lang) for lang in (recipe.only.languages or study.languages) if drawn)
     for generator in study.generators.values():

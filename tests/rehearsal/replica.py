@@ -6,9 +6,11 @@ import gzip
 import hashlib
 import io
 import json
+import lzma
 import random
 import tarfile
 import zipfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -176,7 +178,10 @@ def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
     if "text" in spec:
         asked, times = facts.get(spec["text"], spec["text"]), spec.get("times", 1)
         known = code(lang if asked == "own" else asked)
-        return [". ".join(sentence(known, salt, row * times + part) for part in range(times)) for row in numbers]
+        between, after = spec.get("between", ". "), spec.get("after", "")
+        texts = (between.join(sentence(known, salt, row * times + part) for part in range(times)) for row in numbers)
+        written = cyrillic() if spec.get("cyrillic") else str
+        return [written(text) + after for text in texts]
     if "number" in spec:
         low, high = spec["number"]
         return [round(low + (high - low) * row / max(rows - 1, 1), 3) for row in range(rows)]
@@ -188,6 +193,14 @@ def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
         return [spec["integer"] + row for row in numbers]
     values = list(range(len(spec["label"]))) if "label" in spec else spec["of"]
     return [_filled(values[row % len(values)], facts) for row in range(rows)]
+
+
+@cache
+def cyrillic() -> Callable[[str], str]:
+    """What writes Uyghur in Cyrillic that is in Arabic script in words.yaml."""
+    from umsc import UgMultiScriptConverter
+
+    return UgMultiScriptConverter("UAS", "UCS")
 
 
 def _filled(value: Any, facts: Spec) -> Any:
@@ -260,5 +273,6 @@ def _packed(url: str, files: dict[str, bytes]) -> bytes:
                 container.addfile(header, io.BytesIO(data))
     else:
         (data,) = files.values()
-        return gzip.compress(data) if url.endswith(".gz") else data
+        packing = {".gz": gzip.compress, ".xz": lzma.compress}
+        return packing.get(Path(url).suffix, bytes)(data)
     return packed.getvalue()

@@ -31,7 +31,7 @@ MAY_LACK = ("query", "passage")
 CUT = 1000
 """Characters that config/lira.yaml reads of a passage and of an article."""
 STUDIES = {paper.config: paper.sources for paper in PAPERS.values()}
-CORPORA = {"config/lira.yaml": 193, "config/miners.yaml": 696, "config/neighxlm.yaml": 43}
+CORPORA = {"config/lira.yaml": 193, "config/miners.yaml": 696, "config/modular.yaml": 109, "config/neighxlm.yaml": 43}
 """All that each study reads; of config.yaml, see below."""
 
 

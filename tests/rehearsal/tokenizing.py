@@ -64,7 +64,7 @@ CHAT = {
 """Frames of conversations, of texts alone."""
 
 
-FURTHER = ("amh", "ben", "ita", "jpn", "nld", "pol", "por", "tgl", "zsm")
+FURTHER = ("amh", "aze", "ben", "ces", "ita", "jpn", "kin", "kir", "nld", "pol", "por", "tgl", "zsm")
 """Languages of the studies that words.yaml has not."""
 THOUGHTS = ("<think>", "</think>")
 """What stands around a model's thoughts: tokens, and no special ones."""

@@ -36,7 +36,7 @@ def test_sts17_has_the_orders_of_appendix_c2_and_each_side_is_read_from_its_lang
             member = {"first": source.member, "second": source.join["sentence2"]["member"]}
             sides = [member[side].removesuffix(f".{side}.txt").rpartition(".")[2].lower() for side in member]
             found[order] = "-".join(sides)
-            assert source.join["score"]["member"] == "dataset/gs.track5.first-second.txt"
+            assert source.join["score"]["member"] == "dataset/STS.2017.gs.track5.first-second.txt"
     listed = "en-ar en-tr es-en de-en en-fr en-cs cs-en de-fr fr-de cs-de de-cs cs-fr fr-cs en-de fr-en nl-en it-en"
     assert found == {"-".join(codes[code] for code in order.split("-")): order for order in listed.split()}
 
