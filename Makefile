@@ -104,13 +104,13 @@ test-quick: env
 test: lint
 	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/workflow tests/rehearsal tests/unit tests/slurm tests/browser
 
-# Every corpus and test set of config.yaml, config/neighxlm.yaml, config/lira.yaml and config/miners.yaml, in every language, and
-# every model, fetched from a local replica of the hub and of archives, and opened. Nothing is trained or scored. And the
-# plan of config/miners.yaml whole.
+# Every corpus and test set of config.yaml and of config/neighxlm.yaml, lira.yaml, miners.yaml and modular.yaml, in every
+# language, and every model, fetched from a local replica of the hub and of archives, and opened. Nothing is trained or
+# scored. And the plan of config/miners.yaml whole.
 rehearsal: env
 	python -m pytest -m rehearsal
 
-# Papers 000 to 003 as they are shipped, on tiny models from a local replica: table 1 and paper 001 whole, and of the others
+# Papers 000 to 004 as they are shipped, on tiny models from a local replica: table 1 and paper 001 whole, and of the others
 # so many languages that each column, row, model and task is made once. Says how far it is; begun again, it goes on.
 test-papers: env
 	python -m tests.rehearsal.run

@@ -114,7 +114,7 @@ def repository(name: str, entry: Spec) -> Repository:
         for called, lang in (table.get("configs") or table.get("names") or {"": ""}).items():
             for split, rows in table.get("splits", {"": table.get("rows")}).items():
                 facts = {"config": called, "name": called, "split": split, "lang": lang}
-                rows_of = frame(table, lang, rows, f"{name} {split}", facts)
+                rows_of = frame(table, lang, rows, f"{name} {split}{table.get('salt', '')}", facts)
                 files[table["file"].format(**facts)] = content(rows_of, table["file"])
             if "configs" in table:
                 _listed(card, table, called)
