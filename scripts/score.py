@@ -3,13 +3,12 @@
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
-
-from pydantic import model_validator
+from typing import TYPE_CHECKING, Any
 
 from scripts import cli
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator
+from seedbed.io import UserError
 from seedbed.settings import NoResult
 
 if TYPE_CHECKING:
@@ -51,18 +50,6 @@ class Job(cli.Job):
     output: Path
     """the list of the files that were written"""
 
-    @model_validator(mode="after")
-    def _one_for_each(self) -> Self:
-        for name, each, of, those in (
-            ("tasks", self.tasks, "language", self.language),
-            ("records", self.records, "tests", self.tests),
-            ("seconds", self.seconds or self.systems, "systems", self.systems),
-            ("scores", self.scores, "systems", self.systems),
-        ):
-            if len(each) != len(those):
-                raise ValueError(f"{name}: {len(each)} for {len(those)} {of}; give one for each")
-        return self
-
 
 def main(job: Job) -> None:
     from tqdm import tqdm
@@ -72,6 +59,7 @@ def main(job: Job) -> None:
     from seedbed.evaluation.scoring import check
     from seedbed.servers import named
 
+    require_one_for_each(job)
     sets, written = read_sets(job), []
     for each in (one for own in sets.values() for one in own):  # a fault of the last costs what all before it cost
         check(each.task, each.test, each.train)
@@ -83,6 +71,18 @@ def main(job: Job) -> None:
         for place, language in tqdm(asked, desc="systems", unit="system"):
             written += score_all(job, place, language, sets[language], language_name=names.get(language, ""), **shared)
         manifests.write_list(written, job.output)
+
+
+def require_one_for_each(job: Job) -> None:
+    """Require that lists that belong together have one length; raises a UserError."""
+    for name, each, of, those in (
+        ("tasks", job.tasks, "languages", job.language),
+        ("records", job.records, "tests", job.tests),
+        ("seconds", job.seconds or job.systems, "systems", job.systems),
+        ("scores", job.scores, "systems", job.systems),
+    ):
+        if len(each) != len(those):
+            raise UserError(f"{name}: {len(each)} for {len(those)} {of}; give one for each")
 
 
 def read_sets(job: Job) -> "dict[str, list[Set]]":

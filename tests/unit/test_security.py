@@ -190,7 +190,7 @@ def test_passwords_in_urls_are_refused() -> None:
         Source(archive="https://me:secret@host/a.zip")
     with pytest.raises(ValueError, match="password in a URL"):
         Generator.model_validate({"source": {"file": "x"}, "endpoint": "https://me:secret@host/v1"})
-    with pytest.raises(UserError, match=r"endpoint: a password.*environment$"):
+    with pytest.raises(UserError, match=r"endpoint: a password.*environment variable$"):
         Generator.load('{"source": {"file": "x"}, "endpoint": "https://me:secret@host/v1"}')
     Source(archive="https://host/a@b.zip")
 

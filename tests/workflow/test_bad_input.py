@@ -317,7 +317,7 @@ PROGRAMS = [
     ("score --systems {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
      " --language hau --scores {out} --output {out}/x", "no column 'sentence1'"),
     ("score --systems {root}/none --tests {root}/good.tsv --records {root}/none --tasks {\"t\":{\"protocol\":\"sts\"}}"
-     " --language hau --language swh --scores {out} --output {out}/x", "tasks: 1 for 2 language; give one for each"),
+     " --language hau --language swh --scores {out} --output {out}/x", "tasks: 1 for 2 languages; give one for each"),
     ("fuse_encoders --members a={root}/none --weights [1] --dev t --output {out}/x", "`dev` and `task`, or neither"),
 ]  # fmt: skip
 

@@ -220,7 +220,7 @@ FAULTS = {
     "elsewhere": (changed(starts="[0]"), {}, "id '2' has an answer that is not at its place in the context"),
     "no answer": (changed(answers="[]", starts="[]"), {}, "id '2' has no answer; give it one"),
     "no list": (changed(answers="kasuwa"), {}, "id '2' has answers that are no list such as"),
-    "no room": (TRAIN, {"max_length": 60, "stride": 47}, "neighbours share 47; lower `stride` or `max_question`"),
+    "no room": (TRAIN, {"max_length": 60, "stride": 47}, "adjacent windows share 47; lower `stride` or `max_question`"),
     "diverged": (TRAIN, {"learning_rate": 1e30, "warmup_steps": 0}, "loss is nan at step 2 of"),
 }
 

@@ -206,5 +206,5 @@ def test_an_empty_text_stays_empty() -> None:
     table = rows(2, anchor="a").assign(negative=["n", ""])
     found = prompts.prompted(table, ["anchor", "negative", "other"], {"kaz": "K "}, {"": "kaz"})
     assert found["anchor"].tolist() == ["K a", "K a"] and found["negative"].tolist() == ["K n", ""]
-    with pytest.raises(UserError, match=r"whose texts.*not told"):
+    with pytest.raises(UserError, match=r"whose texts.*not given"):
         prompts.prompted(table, ["anchor"], {"kaz": "K "}, {})

@@ -335,7 +335,7 @@ def test_its_encoder_is_the_demos():
         (["{x}.hau.txt"], "{x}.hau.txt: ... braces ... rename"),
         (["hau.txt", "--test", "same.tsv"], "same.tsv: ... 120 pairs ... two different"),
         (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: ... number"),
-        (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' ... give each its own"),
+        (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' ... make ids unique"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
         (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
     ],

@@ -194,7 +194,7 @@ ENGLISH = of_hub("gte", "thenlper/gte-large", "Apache-2.0", "backbone")
     ("records", "licence", "limit"),
     [
         ([NLLB], ("mit", None), "Not for commercial use are the data text, nllb, on which it was trained."),
-        ([NLLB, LLAMA], ("other", "llama-3.3-community-license"), "(https://www.llama.com/llama3_3/license/) go with"),
+        ([NLLB, LLAMA], ("other", "llama-3.3-community-license"), "(https://www.llama.com/llama3_3/license/) apply"),
         (
             [JUDGE],
             ("other", "qwen"),
@@ -658,7 +658,12 @@ def test_the_card_of_triplets_of_two_languages_names_both(triplets, tmp_path):
 def test_the_card_of_triplets_says_what_they_are_by_how_they_were_written(
     triplets, tmp_path, method, anchor, positive, negative
 ):
-    text = (published(triplets(method), tmp_path / "out") / "README.md").read_text()
+    file, stated = triplets(method), []
+    if method == "translation":  # no file says of which corpus
+        stated = ["--licence", "MIT"]
+        with pytest.raises(UserError, match=r"no licence of anchors; .* or give --licence"):
+            published(file, tmp_path / "out")
+    text = (published(file, tmp_path / "out", *stated) / "README.md").read_text()
     for name, words in {"anchor": anchor, "positive": positive, "negative": negative}.items():
         assert f"| {name} | {words}" in text
     assert " ".join(text.split()).count(positive) == 2 and ("contradicts" in text) == (method == "composition")

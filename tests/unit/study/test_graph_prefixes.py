@@ -205,7 +205,7 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
     [
         ({"best": None}, "config: recipes.picky.prefix.choose: a development task chooses; give `best: "),
         ({"recipes/picky/prefix": {"choose": ["base", "bases"]}}, "config: recipes.picky.prefix.choose: no recipe 'bases'; did you mean 'base'"),
-        ({"recipes/picky/prefix": {"choose": ["base", "mean"]}}, "config: recipes.picky.prefix.choose: mean is trained, or has no prefix"),
+        ({"recipes/picky/prefix": {"choose": ["base", "mean"]}}, "config: recipes.picky.prefix.choose: mean is trained, or has no fixed prefix"),
         ({"recipes/picky/prefix": {"choose": ["base"]}}, "config.recipes.picky.prefix.choose: Value should have at least 2 items"),
         ({"recipes/picky/prefix": {"chose": ["base", "bare"]}}, "config.recipes.picky.prefix.choose: Field required"),
         ({"recipes/base/only": {"backbones": ["other"]}}, "config: recipes.picky.prefix.choose: base is not there for me5-small, as picky is; add it to its `backbones`"),

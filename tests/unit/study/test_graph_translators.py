@@ -177,7 +177,7 @@ def test_languages_have_the_codes_of_their_translator(study: Study) -> None:
         ({"judges": {"strict": {"generator": "server"}}}, "judges.strict.answer: ... openai-chat ... no likelihoods; take numbers"),
         ({"judges": {"strict": {"generator": "server", "answer": "numbers", "translators": ["peopel"]}}}, "judges.strict.translators: ... 'peopel' ... 'people'"),
         ({"judges": {"chat": {"generator": "chat"}}}, "judges.chat: ... translator ... give it another"),
-        ({"generators": {"base": {"source": {"file": "x"}, "template": {"thinking": False}, "language_data": "translations"}}}, "generators.base.template: ... learn without; leave it out"),
+        ({"generators": {"base": {"source": {"file": "x"}, "template": {"thinking": False}, "language_data": "translations"}}}, "generators.base.template: ... trained without; leave it out"),
         ({"generators": {"chat": {"source": {"file": "x"}, "backend": "published"}}}, "translators.chat.generator: ... published ... take another"),
     ],
 )  # fmt: skip

@@ -200,7 +200,7 @@ def test_a_column_has_only_classifiers_that_are_asked_in_all_its_languages():
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
-        ({"columns": [STS], "classifiers": ["random"]}, "columns of protocol knn"),
+        ({"columns": [STS], "classifiers": ["random"]}, "column of protocol knn"),
         (
             {"columns": [KNN], "classifiers": ["random"], "over_backbones": True},
             r"over backbones.*no class",

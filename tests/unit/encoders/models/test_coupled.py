@@ -122,7 +122,7 @@ def test_a_text_that_is_cut_after_features_ends_as_it_would(sides: dict[str, Pat
 @pytest.mark.parametrize("wrong", [[("one",)], [("a text", "its English", "more")]])
 def test_what_is_no_pair_is_told(sides: dict[str, Path], wrong: list) -> None:
     encoder = couple(anchored(sides), sides["english"], Coupling("none", CHOSEN))
-    with pytest.raises(UserError, match=r"texts.*place.*give.*\(text, English\)"):
+    with pytest.raises(UserError, match=r"texts instead of two; give.*\(text, English\)"):
         encoder.encode(wrong)
 
 

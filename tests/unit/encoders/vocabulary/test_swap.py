@@ -161,7 +161,7 @@ def test_lines_are_those_that_a_draw_takes_and_one_in_a_hundred_is_held_out(line
     held = list(drawn.held_out())
     assert held == list(drawn.all())[::100] and sorted([*held, *drawn.training()]) == sorted(drawn.all())
     assert lines().count == 200
-    with pytest.raises(UserError, match="1 sentence; two at least"):
+    with pytest.raises(UserError, match="1 sentence; expected two or more"):
         lines(TEXTS[:1])
 
 
