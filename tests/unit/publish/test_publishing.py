@@ -660,7 +660,7 @@ def test_the_card_of_triplets_says_what_they_are_by_how_they_were_written(
 ):
     file, stated = triplets(method), []
     if method == "translation":  # no file says of which corpus
-        stated = ["--licence", "MIT"]
+        stated = ["--licence", "mit"]
         with pytest.raises(UserError, match=r"no licence of anchors; .* or give --licence"):
             published(file, tmp_path / "out")
     text = (published(file, tmp_path / "out", *stated) / "README.md").read_text()
