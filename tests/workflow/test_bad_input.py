@@ -71,7 +71,7 @@ CONFIGURATIONS = [
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["synthetic", "machine"]}}, "generators.tiny.xllora.parts: machine needs"),
     ({"generators/tiny/xllora": {"languages": ["fra"], "parts": ["human", "human"]}}, "parts: 'human' ... name each once"),
     ({"generators/tiny/language_text": "news"}, "generators.tiny.language_text: no corpus under `corpora.others` 'news'"),
-    ({"generators/tiny/language_text": "news", "generators/tiny/language_data": "instructions"}, "language_text: ... learn instructions; leave it out"),
+    ({"generators/tiny/language_text": "news", "generators/tiny/language_data": "instructions"}, "language_text: ... trained on instructions; leave it out"),
     ({"generators/tiny/language_text": "pairs", "corpora/others": {"pairs": {"kind": "triplets", "file": "own/nli.tsv"}}, "recipes/mine": {"data": {"corpus": "pairs"}, "objective": "contrast"}}, "generators.tiny.language_text: ... corpora.others.pairs ... name ... sentences"),
     ({"generators/tiny/language_text": "news", "corpora/others": {"news": {"file": "own/nothing/{lang}.tsv"}}}, "own/nothing/hau.tsv"),
     ({"generators/tiny/language_data": "annotated"}, "annotated, which hau, eng lack ... `corpora.instructions`"),

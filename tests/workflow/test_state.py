@@ -46,7 +46,7 @@ def test_state_is_kept_while_a_job_needs_it_and_then_no_longer(project):
 
     with exclusive(state.parent / ".lock"):
         refused = clean_state(project, changed, "--delete")
-    assert refused.returncode == 1 and tells(refused.stderr, "error: results/own: another process is at work there")
+    assert refused.returncode == 1 and tells(refused.stderr, "error: results/killed: another process is at work there")
     assert left.is_dir()
 
     assert "removed" in clean_state(project, config, "--delete").stdout
