@@ -81,8 +81,8 @@ def f1_by_item(items: Items) -> Items:
 
 def macro_f1_by_item(items: Items) -> Items:
     """Each item's contribution (..., n_items, 1) to the macro F1, from the output of `classes`."""
-    numbers_of_classes = np.arange(int(items.max()) + 1)
-    return f1_terms(*((items[..., side, None] == numbers_of_classes).astype(np.float64) for side in (0, 1)))
+    every = np.arange(int(items.max()) + 1)
+    return f1_terms(*((items[..., side, None] == every).astype(np.float64) for side in (0, 1)))
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
+from snakemake.resources import Resource
+
 from seedbed import devices
 from seedbed.locks import exclusive
 from seedbed.operations import events
@@ -48,15 +50,23 @@ def asked(
     """
     given, limits = workflow.config_settings, workflow.resource_settings
     files, changes = (given.configfiles, given.config) if study is None else ([], study)
-    own = {rule: int(getattr(count, "value", count)) for rule, count in limits.overwrite_threads.items()}
+    counts = {rule: _value(count) for rule, count in limits.overwrite_threads.items()}
+    own = {rule: int(count) for rule, count in counts.items() if count is not None}
     return {"configfiles": files, "config": dict(changes), "threads": at_most(limits.max_threads) | own}
 
 
 def gpus_given(workflow: Any) -> dict[str, int]:
     """Rule -> GPUs of each of its jobs, for rules to which a profile or `--set-resources` gives several."""
     given = {rule: own.get("gpu") for rule, own in workflow.resource_settings.overwrite_resources.items()}
-    counts = {rule: getattr(count, "value", count) for rule, count in given.items()}
+    counts = {rule: _value(count) for rule, count in given.items()}
     return {rule: count for rule, count in counts.items() if isinstance(count, int) and count > 1}
+
+
+def _value(resource: Any) -> Any:
+    """The value of Snakemake's resource, or a plain one; None: it is an expression, which each job evaluates."""
+    if isinstance(resource, Resource):
+        return None if resource.is_evaluable() else resource.value
+    return resource
 
 
 def say_failures(results: str) -> None:
