@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
-from snakemake.resources import Resource
-
 from seedbed import devices
 from seedbed.locks import exclusive
 from seedbed.operations import events
@@ -64,9 +62,9 @@ def gpus_given(workflow: Any) -> dict[str, int]:
 
 def _value(resource: Any) -> Any:
     """The value of Snakemake's resource, or a plain one; None: it is an expression, which each job evaluates."""
-    if isinstance(resource, Resource):
-        return None if resource.is_evaluable() else resource.value
-    return resource
+    if getattr(resource, "is_evaluable", bool)():
+        return None
+    return getattr(resource, "value", resource)
 
 
 def say_failures(results: str) -> None:
