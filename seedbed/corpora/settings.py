@@ -283,8 +283,11 @@ class Source(Settings):
         if not self.otherwise:
             return self._filled(facts)
         first, other = self.without("otherwise")._filled(facts), self.otherwise.resolved(facts)
-        # Of an archive alone it shows late that it is not there; in the settings of others nothing need change.
-        return first.updated({"otherwise": other}) if first and other and first.archive else first or other
+        if not (first and other):
+            return first or other
+        # A missing archive alone is found out while it is read; without one, no other source need be named.
+        late = any(one.archive for one in first.first_choices())
+        return first.updated({"otherwise": other}) if late else first
 
     def _filled(self, facts: dict[str, str]) -> Source | None:
         """This source with each placeholder replaced by its value; raises as `resolved`."""

@@ -22,7 +22,12 @@ from tests.unit.test_house import ALL_RULES, LOCK
 
 LOCKS = runpy.run_path("envs/lock.py")
 PINS = {name: LOCKS["versions"](Path(f"envs/{name}.lock").read_text()) for name in ("gpu", "vllm", "vllm-cpu")}
-WRITING = ("synthesise", "build_xllora_examples", "translate", "judge")
+RULES = "".join(path.read_text() for path in Path("rules").glob("*.smk"))
+PROGRAMS = {
+    "gpu": (*ALL_RULES, "status", "clean_state"),
+    "vllm": tuple(re.findall(r'generator_python\("(\w+)"\)', RULES)),
+}
+"""Lock -> the programs that rules run there."""
 
 
 def test_condas_files_follow_from_the_locks() -> None:
@@ -104,18 +109,19 @@ def imported(programs: tuple[str, ...]) -> Iterator[str]:
     yield from packages(reached(tuple(f"scripts/{program}.py" for program in programs)).external)
 
 
-@pytest.mark.parametrize(("lock", "programs"), [("vllm", WRITING), ("gpu", (*ALL_RULES, "status", "clean_state"))])
+@pytest.mark.parametrize(("lock", "programs"), PROGRAMS.items())
 def test_an_environment_has_what_its_programs_import(lock: str, programs: tuple[str, ...]) -> None:
+    assert {"vllm": "score", "gpu": "status"}[lock] in programs
     # Each of those left out is looked for, and told, where it is used; or a build of it is there.
     left_out = {"vllm", *BUILDS} if lock == "gpu" else {"bitsandbytes", "onnx"}
     assert {*imported(programs)} - PINS[lock].keys() <= left_out
 
 
 def test_condas_environments_have_what_is_needed_and_no_more() -> None:
-    for name, (_, lists) in LOCKS["CONDA"].items():
+    for name, (lock, lists) in LOCKS["CONDA"].items():
         python, _, packages = yaml.safe_load(Path(f"envs/{name}.yaml").read_text())["dependencies"]
         assert python == "python=3.11"
-        wanted = [name for name in LOCKS["needed"](lists) if name not in LOCKS["LEFT_OUT"]["gpu"]]
+        wanted = [name for name in LOCKS["needed"](lists) if name not in LOCKS["LEFT_OUT"].get(lock, ())]
         assert [pin.partition("==")[0] for pin in packages["pip"]] == wanted
 
 

@@ -23,10 +23,11 @@ ROOT = "results/own"
 LABELS = ("bad", "fair", "good")
 TINY = STUDY["generators"]["tiny"]
 LIKELIEST = TINY["sampling"] | {"temperature": 0, "top_k": 0, "top_p": 1.0}
-# `fast` has the adapters of `tiny`, since it differs in how they are run alone.
+# `fast` has the adapters of `tiny`, since it differs in how they are run alone. They learn so little that the likeliest
+# texts still differ.
 RUNS = STUDY | {
     "generators": {
-        "tiny": TINY | {"sampling": LIKELIEST, "lora": TINY["lora"] | {"learning_rate": 0.003}},
+        "tiny": TINY | {"sampling": LIKELIEST, "lora": TINY["lora"] | {"learning_rate": 0.0003}},
         "fast": {"like": "tiny", "backend": "vllm", "gpu_memory": 0.1},
     },
     "translators": {
@@ -105,6 +106,7 @@ def test_a_rule_writes_what_it_writes_on_transformers(study: Project, rule: str,
 
 @pytest.mark.parametrize(("rule", "columns"), [("judge", [*ASPECTS]), ("score", ["probability"])])
 def test_a_rule_finds_answers_as_likely(study: Project, rule: str, columns: list[str]) -> None:
-    found, wanted = (read(study, rule, name)[columns] for name in ("fast", "tiny"))
-    assert len(found) >= 11
-    np.testing.assert_allclose(found.astype(float), wanted.astype(float), atol=2e-4, rtol=0)
+    # Blank where there is nothing to judge.
+    found, wanted = (read(study, rule, name)[columns].apply(pd.to_numeric) for name in ("fast", "tiny"))
+    assert len(found.dropna()) >= 11
+    np.testing.assert_allclose(found, wanted, atol=2e-4, rtol=0)

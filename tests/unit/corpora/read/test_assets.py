@@ -14,7 +14,7 @@ import pytest
 
 from seedbed.corpora.read import assets, downloads
 from seedbed.corpora.read.assets import Store, archive, members
-from seedbed.corpora.settings import Cleaning
+from seedbed.corpora.settings import Cleaning, Source
 from seedbed.io import UserError
 from seedbed.study.settings import Language
 from tests.refusals import tells
@@ -240,6 +240,20 @@ def test_another_source_is_read_where_the_first_is_not_there(tmp_path, fault, se
             assert record["counts"]["read"] == len(table)
         except UserError as error:
             assert fault == "403" and "cannot be downloaded" in str(error)
+        server.shutdown()
+
+
+def test_another_source_is_read_where_a_top_up_is_not_there(tmp_path):
+    for name, text in {"first.txt": "Yara suna karatu.\n", "second.txt": "Yara suna karatu yau.\n"}.items():
+        (tmp_path / name).write_text(text)
+    with Server("404") as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        more = {"file": None, "archive": f"http://127.0.0.1:{server.server_port}/{{lang}}.txt"}
+        source = Source(file=str(tmp_path / "first.txt"), top_up=more, otherwise={"file": str(tmp_path / "second.txt")})
+        store = Store(tmp_path / "downloads", tmp_path / "lock.json")
+        table, record = fetch(source.resolved({"lang": "hau"}), "text", store, Cleaning())
+        assert list(table["text"]) == ["Yara suna karatu yau."]
+        assert record["instead_of"] and record["counts"]["read"] == 1
         server.shutdown()
 
 

@@ -681,6 +681,15 @@ def test_a_source_of_other_languages_is_read_where_the_first_has_none():
     assert source.resolved({"kolibri": "", "iso1": ""}) is None
 
 
+@pytest.mark.parametrize("inside", ["top_up", "join"])
+def test_what_stands_in_for_a_source_stays_with_an_archive_inside_of_it(inside):
+    archive = {"hub": None, "archive": "https://host/{iso1}.txt"}
+    within = {"top_up": archive, "join": {"pivot": archive}}[inside]
+    source = Source(hub="a/b", member="{iso1}", otherwise={"file": "{lang}.txt"}, **{inside: within})
+    assert source.resolved({"iso1": "rw", "lang": "kin"}).otherwise == Source(file="kin.txt")
+    assert source.without(inside).resolved({"iso1": "rw", "lang": "kin"}).otherwise is None
+
+
 def test_what_stands_in_for_an_archive_that_is_not_there_stays_with_it():
     source = Source(archive="https://host/{iso1}.txt", otherwise={"archive": "https://host/{lang}.txt"})
     found = source.resolved({"iso1": "rw", "lang": "kin"})
