@@ -81,19 +81,21 @@ def letters(script: str) -> list[str]:
     ]
 
 
-def sentence(lang: str, salt: str, number: int) -> str:
-    """One of a language's sentences: the same for the same salt and number."""
+def sentence(lang: str, salt: str, number: int, *, compound: bool = False) -> str:
+    """One of a language's sentences: the same for the same salt and number. `compound`: its first two words end it as one."""
     drawn = random.Random(f"{lang} {salt} {number}").sample(words(lang), 9)
+    drawn += ["".join(drawn[:2])] if compound else []
     return ("" if lang in UNSPACED else " ").join(drawn)
 
 
 def is_in(text: str, lang: str) -> bool:
-    """Whether a text is of a language's words."""
+    """Whether a text is of a language's words, and of compounds of two."""
     if lang in UNSPACED:
         return not regex.sub("|".join(sorted(map(regex.escape, words(lang)), key=len, reverse=True)), "", text).strip(
             ". "
         )
-    return {*text.replace(".", " ").split()} <= {*words(lang)}
+    others = {*text.replace(".", " ").split()} - {*words(lang)}
+    return others <= {first + second for first in words(lang) for second in words(lang)}
 
 
 @dataclass(frozen=True)
@@ -178,8 +180,11 @@ def cells(spec: Any, rows: int, lang: str, salt: str, facts: Spec) -> list[Any]:
     if "text" in spec:
         asked, times = facts.get(spec["text"], spec["text"]), spec.get("times", 1)
         known = code(lang if asked == "own" else asked)
-        between, after = spec.get("between", ". "), spec.get("after", "")
-        texts = (between.join(sentence(known, salt, row * times + part) for part in range(times)) for row in numbers)
+        between, after, compound = spec.get("between", ". "), spec.get("after", ""), spec.get("compound", False)
+        texts = (
+            between.join(sentence(known, salt, row * times + part, compound=compound) for part in range(times))
+            for row in numbers
+        )
         written = cyrillic() if spec.get("cyrillic") else str
         return [written(text) + after for text in texts]
     if "number" in spec:
