@@ -82,9 +82,9 @@ def letters(script: str) -> list[str]:
 
 
 def sentence(lang: str, salt: str, number: int, *, compound: bool = False) -> str:
-    """One of a language's sentences: the same for the same salt and number. `compound`: its first two words end it as one."""
+    """One of a language's sentences: the same for the same salt and number. `compound`: twice two of its words end it as one."""
     drawn = random.Random(f"{lang} {salt} {number}").sample(words(lang), 9)
-    drawn += ["".join(drawn[:2])] if compound else []
+    drawn += ["".join(drawn[:2]), "".join(drawn[2:4])] if compound else []
     return ("" if lang in UNSPACED else " ").join(drawn)
 
 

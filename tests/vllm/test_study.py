@@ -27,7 +27,7 @@ LIKELIEST = TINY["sampling"] | {"temperature": 0, "top_k": 0, "top_p": 1.0}
 # texts still differ.
 RUNS = STUDY | {
     "generators": {
-        "tiny": TINY | {"sampling": LIKELIEST, "lora": TINY["lora"] | {"learning_rate": 0.001}},
+        "tiny": TINY | {"sampling": LIKELIEST, "lora": TINY["lora"] | {"learning_rate": 0.0015}},
         "fast": {"like": "tiny", "backend": "vllm", "gpu_memory": 0.1},
     },
     "translators": {
