@@ -3,7 +3,7 @@
 python -m benchmarks.planning
 
 A plan is one `snakemake --dry-run --quiet rules` of a study of which nothing is there yet. The first is planned twice,
-before and after the files of code were read: see `seedbed.study.reach`.
+before and after the files of code were read: see `seedbed.study.reachable`.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ from seedbed.study.graph.translation import text_sets
 from seedbed.study.jobs import Jobs
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
-from seedbed.study.surroundings import prepare, require_own_packages, require_own_specs
+from seedbed.study.environment import prepare, require_own_packages, require_own_specs
 from seedbed.study.wildcards import constraints, encoders_of, one_of
 from seedbed.yamls import check_configuration
 

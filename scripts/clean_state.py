@@ -18,18 +18,18 @@ class Job(cli.Planning):
 
 def main(job: Job) -> None:
     from seedbed.operations.jobs import planned, results_of
-    from seedbed.operations.leftovers import listing, made_by, remove, stale
+    from seedbed.operations.stale_files import listing, made_by, remove, stale
 
     jobs = planned(job.configfiles, job.config, {}, [])
     state = results_of(job.configfiles, job.config) / "state"
     jobs += of_other_targets(job, jobs, made_by(state).values())
-    leftovers = stale(state, jobs)
-    print(listing(leftovers, state))
-    if job.delete and leftovers:
+    files = stale(state, jobs)
+    print(listing(files, state))
+    if job.delete and files:
         with exclusive(state.parent / ".lock"):
-            remove(leftovers)
+            remove(files)
         print("removed")
-    elif leftovers:
+    elif files:
         print("Nothing was removed: that is DELETE=1 (--delete).")
 
 

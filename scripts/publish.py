@@ -9,7 +9,7 @@ from pydantic import model_validator
 from scripts import cli
 
 if TYPE_CHECKING:
-    from seedbed.publish.wishes import Wishes
+    from seedbed.publish.options import Options
 
 
 class Job(cli.Job):
@@ -56,10 +56,10 @@ def main(job: Job) -> None:
     if job.dry_run:
         with TemporaryDirectory() as folder:
             name, output = job.name or f"owner/{job.what.stem}", Path(folder, "output")
-            kind = lay_out(job.what, wishes(job, name), output)
+            kind = lay_out(job.what, options(job, name), output)
             print(f"{kind} {name}, {shown(output / REPOSITORY)}")
         return
-    kind = lay_out(job.what, wishes(job, job.name), job.output)
+    kind = lay_out(job.what, options(job, job.name), job.output)
     print(f"{job.output / REPOSITORY}: as the hub takes it; edits of its README.md stay")
     if job.upload:
         done = upload(job.output, job.name, kind, public=job.public, replace=job.replace)
@@ -70,14 +70,14 @@ def main(job: Job) -> None:
         print("Nothing was sent. To send it: python -m scripts.publish ... --upload (hf auth login comes first)")
 
 
-def wishes(job: Job, name: str) -> "Wishes":
+def options(job: Job, name: str) -> "Options":
     """The options of the publication, checked."""
     from seedbed import licences
     from seedbed.publish.checks import require_repository
-    from seedbed.publish.wishes import Wishes
+    from seedbed.publish.options import Options
 
     named = (job.licence_name, job.licence_link)
-    return Wishes(
+    return Options(
         require_repository(name, "--name"),
         licences.chosen(job.licence, *named) if job.licence or any(named) else None,
         require_repository(job.base, "--base") if job.base else "",

@@ -68,7 +68,7 @@ OWN = {
         "seedbed.study.needs",
         "seedbed.operations.limits",
         "seedbed.study.remarks",
-        "seedbed.study.surroundings",
+        "seedbed.study.environment",
         "seedbed.study.wildcards",
         *sorted(
             module_of(file)

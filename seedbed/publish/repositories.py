@@ -13,8 +13,8 @@ from seedbed.generators.lora import adapter_card
 from seedbed.io import UserError, atomic_directory, is_own, read_json, sha256, write_json
 from seedbed.publish import leaderboard, results, triplets
 from seedbed.publish.checks import language_of, require_card
+from seedbed.publish.options import Options
 from seedbed.publish.private import require_public
-from seedbed.publish.wishes import Wishes
 
 REPOSITORY = "repository"
 """Folder below the output with everything that is uploaded; mteb's files are next to it."""
@@ -24,7 +24,7 @@ LAID_OUT = "laid_out"
 """In the manifest of an output: the name on the hub for which it was laid out."""
 
 
-def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
+def lay_out(what: Path, options: Options, output: Path) -> str:
     """Write the files of a repository for the hub into `output`, all or none; returns "model" or "dataset".
 
     A card that a person has edited in `output` is not overwritten.
@@ -36,17 +36,17 @@ def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
             machine, see `private.require_public`; the output contains other files, or edits that would be lost.
     """
     kind, write = kind_of(what)
-    if wishes.scores and write is not encoder:
+    if options.scores and write is not encoder:
         raise UserError(f"--scores: encoders alone have scores, and {what} is none; leave it out")
-    if wishes.base and write is triplets.write:
+    if options.base and write is triplets.write:
         raise UserError(f"--base: {what} has no weights that came from a model; leave it out")
     edited = _require_output(what, output)
     with atomic_directory(output) as directory:
         repository = directory / REPOSITORY
         repository.mkdir(parents=True)
-        write(what, wishes, repository, directory)
+        write(what, options, repository, directory)
         card = repository / CARD
-        made = manifests.write(directory, {LAID_OUT: wishes.name})["files"]
+        made = manifests.write(directory, {LAID_OUT: options.name})["files"]
         if edited:
             if made[f"{REPOSITORY}/{CARD}"] != edited.of:
                 raise UserError(
@@ -59,7 +59,7 @@ def lay_out(what: Path, wishes: Wishes, output: Path) -> str:
     return kind
 
 
-def kind_of(what: Path) -> tuple[str, Callable[[Path, Wishes, Path, Path], None]]:
+def kind_of(what: Path) -> tuple[str, Callable[[Path, Options, Path, Path], None]]:
     """What a path is, as the hub calls it, and what lays it out; UserError: nothing that can be published."""
     if (what / "modules.json").is_file():
         return "model", encoder
@@ -111,52 +111,52 @@ def _require_output(what: Path, output: Path) -> Edited | None:
     return Edited(card.read_text(encoding="utf-8"), known["files"][changed[0]]) if changed else None
 
 
-def encoder(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
+def encoder(what: Path, options: Options, repository: Path, output: Path) -> None:
     """Write an encoder, with its scores in its card, and mteb's result files next to it."""
     manifest = manifests.read(what / manifests.MANIFEST)
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
-    folder = wishes.scores or scores_of(what, manifest)
+    folder = options.scores or scores_of(what, manifest)
     found = results.of_encoder(folder, manifest)
     best = manifest.get("best", {})
-    if not found and (wishes.scores or best):
+    if not found and (options.scores or best):
         raise UserError(f"{folder}: no scores of {what}; give their folder by --scores, or run Snakemake")
     about = _seen(manifest["about"])
     languages = [language_of(code) for code in _languages(about)]
     metadata: dict[str, Any] = {"language": languages or ["multilingual"]}
-    if wishes.licence:
-        metadata |= {"license_name": None, "license_link": None} | wishes.licence.metadata
+    if options.licence:
+        metadata |= {"license_name": None, "license_link": None} | options.licence.metadata
     elif not licences.of_model(about):
         raise UserError(_unlicensed(what, about))
     chose = best["dev"]["tasks"] if best.get("dev") else []
     if tests := [one for one in found if one.task not in chose]:
-        metadata |= {"eval_results": results.metadata(tests), "model_name": wishes.name.rpartition("/")[2]}
+        metadata |= {"eval_results": results.metadata(tests), "model_name": options.name.rpartition("/")[2]}
         metadata |= {"metrics": sorted({one.metric_type for one in metadata["eval_results"]})}
     metadata |= {"datasets": sorted(_hubs(about, "")) or None}
-    about |= {"base_model": wishes.base} if wishes.base else {}
+    about |= {"base_model": options.base} if options.base else {}
     if others := _hubs(about, licences.BACKBONE):
         metadata |= {"base_model": [*filter(None, [about.get("base_model")]), *others]}
     _copy(what, repository, manifest["files"], {CARD})
-    said = {"place": wishes.name, "metadata": metadata, "limits": _limits(about)}
+    said = {"place": options.name, "metadata": metadata, "limits": _limits(about)}
     said["results"] = results.section(found, chose)
     training = {key: value for key, value in manifest["training"].items() if key not in ("pivot", "saved_from")}
     text = card.text(repository, about, training, manifest["versions"], **said)
     (repository / CARD).write_text(text, encoding="utf-8")
-    leaderboard.write(repository, about, found, wishes.name, metadata, output / leaderboard.FOLDER)
+    leaderboard.write(repository, about, found, options.name, metadata, output / leaderboard.FOLDER)
 
 
-def adapter(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
+def adapter(what: Path, options: Options, repository: Path, output: Path) -> None:
     """An adapter with the card that its job wrote, or with another base, which peft then loads."""
     manifest = manifests.read(what / manifests.MANIFEST)
     config = read_json(what / LORA)
-    if wishes.base:
-        config |= {"base_model_name_or_path": wishes.base, "revision": None}
+    if options.base:
+        config |= {"base_model_name_or_path": options.base, "revision": None}
     elif not adapter_card.is_on_the_hub(manifest):
         known = config["base_model_name_or_path"]
         raise UserError(f"{what}: its base is {known!r} here, and peft looks for it on the hub; give --base owner/name")
     _copy(what, repository, manifest["files"], {CARD, LORA})
     write_json(config, repository / LORA)
-    adapter_card.write(repository, manifest, place=wishes.name, base=wishes.base, licence=wishes.licence)
+    adapter_card.write(repository, manifest, place=options.name, base=options.base, licence=options.licence)
 
 
 def scores_of(encoder: Path, manifest: Mapping[str, Any]) -> Path:

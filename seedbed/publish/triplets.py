@@ -14,7 +14,7 @@ from seedbed.languages import registry
 from seedbed.licences import Licence
 from seedbed.manifests import MANIFEST
 from seedbed.publish.checks import language_of
-from seedbed.publish.wishes import Wishes
+from seedbed.publish.options import Options
 
 TEMPLATE = """---
 {front_matter}
@@ -70,7 +70,7 @@ WORDS = {
 """Descriptions of anchor, positive and negative for each prompt; for other prompts they are `SENTENCES`."""
 
 
-def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
+def write(what: Path, options: Options, repository: Path, output: Path) -> None:
     """Write a data set repository for one file of audited triplets, <results>/triplets/{generator}/{method}/{lang}.tsv.
 
     Raises:
@@ -86,13 +86,13 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
     if method not in WRITING:
         raise UserError(f"{what}: {method!r} is no way to write triplets ({', '.join(WRITING)}); publish a study's own")
     results, meaning = path.parents[3], WORDS.get(WRITING[method].prompt, SENTENCES)
-    codes = [*dict.fromkeys([code, _written(what, method, results, wishes)])]
+    codes = [*dict.fromkeys([code, _written(what, method, results, options)])]
     sources = {
         "anchors": _anchors(results, generator, method, code),
         generator: results / "generators" / generator / "weights" / MANIFEST,
     }
     known = {name: read_json(file) if file and file.is_file() else {} for name, file in sources.items()}
-    licence = wishes.licence or _licence(what, known)
+    licence = options.licence or _licence(what, known)
     name, config = f"{generator} {method} {code}", code
     front_matter = DatasetCardData(
         language=[language_of(one) for one in codes],
@@ -115,7 +115,7 @@ def write(what: Path, wishes: Wishes, repository: Path, output: Path) -> None:
         written=_name(codes[-1]),
         positive=meaning["positive"],
         negative=meaning["negative"],
-        place=wishes.name,
+        place=options.name,
         config=config,
         columns=table(("Column", "Meaning"), [(one, said.get(one, "how it was written")) for one in rows.columns]),
         sources=_sources(known),
@@ -137,13 +137,15 @@ def _anchors(results: Path, generator: str, method: str, code: str) -> Path | No
     return results / "corpora" / code / "text.json" if WRITING[method].prompt != "none" else None
 
 
-def _written(what: Path, method: str, results: Path, wishes: Wishes) -> str:
+def _written(what: Path, method: str, results: Path, options: Options) -> str:
     """The language of positives and negatives: the anchors', or the pivot, which no file of triplets names."""
     if WRITING[method].output == "own":
         return what.stem
-    if not (results / "corpora" / wishes.pivot).is_dir():
-        raise UserError(f"{what}: {method} writes the pivot, and the study has no text of {wishes.pivot}; give --pivot")
-    return wishes.pivot
+    if not (results / "corpora" / options.pivot).is_dir():
+        raise UserError(
+            f"{what}: {method} writes the pivot, and the study has no text of {options.pivot}; give --pivot"
+        )
+    return options.pivot
 
 
 def _sources(known: dict[str, dict[str, Any]]) -> str:

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 
 from seedbed.io import fingerprint, sha256
-from seedbed.study.reach import PACKAGES, Reached, reached
+from seedbed.study.reachable import PACKAGES, Reached, reached
 
 DISTRIBUTIONS = {
     "PIL": "pillow",

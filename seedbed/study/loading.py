@@ -10,7 +10,8 @@ from pydantic import ValidationError
 from seedbed import tracking
 from seedbed.io import UserError
 from seedbed.settings import explain
-from seedbed.study import adapters, checks, choice, pairs, quoted, starts, supplies, translators
+from seedbed.study import language_pairs, quoted
+from seedbed.study.checks import adapters, best, checkpoints, consistency, sources, translators
 from seedbed.study.model import Study
 
 CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
@@ -27,14 +28,14 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     try:
         _require_printable(config, where)
         study = Study.model_validate(dict(config))
-        checks.consistent(study)
-        starts.consistent(study)
-        pairs.consistent(study)
+        consistency.consistent(study)
+        checkpoints.consistent(study)
+        language_pairs.consistent(study)
         translators.consistent(study)
         adapters.consistent(study)
-        choice.consistent(study)
+        best.consistent(study)
         quoted.consistent(study)
-        supplies.with_sources(study)
+        sources.with_sources(study)
         tracking.require(study.report_to)
     except ValidationError as error:
         fault = explain(error, Study, where=where)

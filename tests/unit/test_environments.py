@@ -17,7 +17,7 @@ from seedbed.generators.writing.backends.vllm import RANKS
 from seedbed.generators.writing.vllm_likelihood import NEXT
 from seedbed.study.code import BUILDS
 from seedbed.study.code import imported as packages
-from seedbed.study.reach import reached
+from seedbed.study.reachable import reached
 from tests.unit.test_house import ALL_RULES, LOCK
 
 LOCKS = runpy.run_path("envs/lock.py")

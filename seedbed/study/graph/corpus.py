@@ -12,7 +12,8 @@ from seedbed.corpora.settings import Source
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
 from seedbed.names import TRAINING
-from seedbed.study import leakage, pairs, paths, published
+from seedbed.study import language_pairs, paths, published
+from seedbed.study.checks import leakage
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.graph.translation import GIVEN, StudyTranslator, translations_of
 from seedbed.study.model import Study
@@ -98,7 +99,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         if lang not in study.languages:
             return []
         own = {Corpus.of_test(study, task, lang) for task in study.held_out(lang) if not self.precedes(task)}
-        return sorted(own | {Corpus.of_test(study, task, order) for task, order in pairs.own_sets_of(study, lang)})
+        pairs = {Corpus.of_test(study, task, order) for task, order in language_pairs.own_sets_of(study, lang)}
+        return sorted(own | pairs)
 
     def kept_apart(self) -> list[str]:
         """Test sets whose texts none of its rows may contain. For pairs, queries and candidates that encoders train on

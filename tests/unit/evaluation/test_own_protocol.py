@@ -17,7 +17,7 @@ from seedbed.encoders.models import loading
 from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_json, write_json, write_table
-from seedbed.study import code, reach
+from seedbed.study import code, reachable
 from seedbed.study.loading import load
 from seedbed.tables.plan import Offered, Scored, System, plan
 from seedbed.tables.specs import TableSpec
@@ -199,10 +199,10 @@ def test_a_score_program_reaches_no_protocol_but_what_its_job_names() -> None:
     def files(name: str) -> set[str]:
         of = protocols.module_of(name)
         assert Path(of).is_file() and not Path(of).is_absolute()
-        found = reach.reached(("scripts/score.py", f"{of}:PROTOCOL", f"{of}:score"))
+        found = reachable.reached(("scripts/score.py", f"{of}:PROTOCOL", f"{of}:score"))
         return {file for file in found.definitions if file.startswith("seedbed/evaluation/")}
 
-    alone = {*reach.reached(("scripts/score.py",)).definitions}
+    alone = {*reachable.reached(("scripts/score.py",)).definitions}
     assert not {protocols.module_of(name) for name in protocols.names()} & alone
     own = {"seedbed/evaluation/protocols/bitext.py", "seedbed/evaluation/bitext.py"}
     assert {name for name in protocols.names() if files(name) & own} == {"bitext"}

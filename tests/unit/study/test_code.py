@@ -20,7 +20,7 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.systems import module_of
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import ENCODER_DECODER, modules_of
-from seedbed.study import code, reach
+from seedbed.study import code, reachable
 from seedbed.study.graph.score import protocol_code
 from tests.unit.test_house import ALL_RULES
 
@@ -63,7 +63,7 @@ def copy(tmp_path_factory) -> Path:
 def values(root: Path) -> dict[str, str]:
     """The value of each job's code."""
     forget()
-    with mock.patch.object(reach, "ROOT", root):
+    with mock.patch.object(reachable, "ROOT", root):
         found = of_each_job()
     forget()
     return found
@@ -76,7 +76,7 @@ def of_each_job() -> dict[str, str]:
 
 def forget() -> None:
     """What was read of files."""
-    for found in (reach.reached, reach.source, reach._places, reach._file):
+    for found in (reachable.reached, reachable.source, reachable._places, reachable._file):
         found.cache_clear()
 
 
@@ -201,7 +201,7 @@ def test_an_edit_changes_the_values_of_the_jobs_that_run_it(changed, file, name,
 
 
 def test_no_back_end_is_a_part_of_a_program_that_loads_it_by_name():
-    found = reach.reached(("scripts/synthesise.py",)).definitions
+    found = reachable.reached(("scripts/synthesise.py",)).definitions
     assert {file for file in found if "backends" in file} == {"seedbed/generators/writing/backends/__init__.py"}
 
 

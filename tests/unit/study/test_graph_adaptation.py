@@ -9,13 +9,13 @@ import yaml
 
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
+from seedbed.study.checks.sources import with_sources
 from seedbed.study.graph.adapted import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.classifier import FineTuned
 from seedbed.study.graph.corpus import Anchors
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.loading import load
 from seedbed.study.recipe import StudyRecipe
-from seedbed.study.supplies import with_sources
 from tests.asking import TOLD, asking, study_of
 from tests.refusals import tells
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seedbed.encoders.settings import Backbone
-from seedbed.study.checks import consistent
+from seedbed.study.checks.consistency import consistent
 from seedbed.study.graph.adapted import VocabularyEncoder
 from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors

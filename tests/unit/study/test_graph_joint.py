@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from seedbed.study.checks import consistent
+from seedbed.study.checks.consistency import consistent
 from seedbed.study.graph.aligned import JointAdapters
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.recipe import StudyRecipe

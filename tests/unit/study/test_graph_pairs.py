@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from seedbed.study import pairs
+from seedbed.study import language_pairs
 from seedbed.study.graph.corpus import Corpus, SeedPairs
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.report import Report
@@ -53,7 +53,7 @@ def test_pairs_are_joined_or_have_sets_of_their_own() -> None:
         "hau-hin": {"apart": both[::-1], "choice": both, "single": ["hin-hau"], "sts": both}
     }, "a language that the study does not have is in no pair"
     assert found.own_sets == [("apart", "hin-hau"), ("apart", "hau-hin"), ("single", "hin-hau")]
-    assert pairs.tested_by(found, "choice") == ["hau-hin"] and found.tested_by("apart") == []
+    assert language_pairs.tested_by(found, "choice") == ["hau-hin"] and found.tested_by("apart") == []
     assert found.tests_of("hau-hin") == ["apart", "choice", "single", "sts"] and found.tests_of("hau") == [
         "choice",
         "sts",
@@ -158,6 +158,6 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
     ],
 )
 def test_what_does_not_fit_is_one_line(changes: dict[str, Any], told: str) -> None:
-    pairs.consistent(study())
+    language_pairs.consistent(study())
     with pytest.raises(ValueError, match=told):
-        pairs.consistent(study(**changes))
+        language_pairs.consistent(study(**changes))

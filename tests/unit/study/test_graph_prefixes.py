@@ -10,12 +10,12 @@ import yaml
 
 from seedbed.encoders.settings import Prompts
 from seedbed.io import UserError
+from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.copied import CopiedEncoder
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.score import Scores
 from seedbed.study.loading import load
-from seedbed.study.prefix_checks import of_prefixes
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from tests.asking import TOLD, asking, study_of
 

@@ -12,6 +12,7 @@ import yaml
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.resources import specs
+from seedbed.study.environment import require_own_specs
 from seedbed.study.graph.figure import Figure, MapPoints
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.outside import StudyReference
@@ -19,7 +20,6 @@ from seedbed.study.graph.product import Product
 from seedbed.study.graph.report import Paper, Report
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.model import Study
-from seedbed.study.surroundings import require_own_specs
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 from tests.asking import TOLD, study_of, within

@@ -7,7 +7,7 @@ import yaml
 
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
-from seedbed.study import translators
+from seedbed.study.checks import translators
 from seedbed.study.graph.adapter import LanguageAdapter, TaskAdapter
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.translation import (

@@ -12,7 +12,7 @@ import pytest
 
 from seedbed.io import read_table
 from seedbed.operations.jobs import planned
-from seedbed.study import paired
+from seedbed.study.checks import translated
 from seedbed.study.graph.chosen import ChosenTranslations
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
@@ -124,7 +124,7 @@ def test_training_data_wait_for_no_generator_whose_english_only_untrained_encode
 
 def test_every_encoder_of_the_study_is_planned() -> None:
     study = study_of(FILE)
-    paired.of_pairs(study)
+    translated.of_pairs(study)
     ask = asking(study)
     assert {score.split("/")[2] for score in ask(Table, table="pairs").scores} <= {*study.recipes}
     told = {"backbone": "pair", "lang": "mul", "seed": "0"}

@@ -12,7 +12,7 @@ import pytest
 from scripts import fetch_corpus
 from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, without_tests
 from seedbed.io import UserError, read_json, read_table, write_table
-from seedbed.study import checks
+from seedbed.study.checks import consistency
 from seedbed.study.graph.corpus import Anchors, Corpus
 from seedbed.study.model import Study
 from tests.asking import within
@@ -87,24 +87,26 @@ FILE = {"file": "own/{lang}.tsv"}
 def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], refused: bool) -> None:
     parted = study(train, {**FILE, "buckets": [50, 100], "buckets_by": "document_id", "first": 60})
     if not refused:
-        checks.consistent(parted)
+        consistency.consistent(parted)
         return
     with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau.*test set of found"):
-        checks.consistent(parted)
+        consistency.consistent(parted)
 
 
 def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -> None:
     """And nothing that was trained on waits for it: its rows are left out instead, and counted."""
     task = {"found": {"protocol": "retrieval", "source": FILE, "apart_from": ["asked"]}}
     later = study({"file": "own/{lang}.train.tsv"}, FILE, tasks=task)
-    checks.consistent(later)
+    consistency.consistent(later)
     asked, found = (Corpus.get(later, "hau", name) for name in ("asked", "found"))
     assert asked.kept_apart() == asked.trained_before() == []
     assert within(found.trained_before(), later) == ["corpora/hau/asked.tsv"]
     assert Anchors.get(later, "hau", "asked+anchors").inputs()["tests"] == []
     assert within(Anchors.get(later, "hau", "anchors").inputs()["tests"], later) == ["corpora/hau/found.tsv"]
     with pytest.raises(ValueError, match=r"tasks\.found\.apart_from:.*'aksed'.*'asked'"):
-        checks.consistent(study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}}))
+        consistency.consistent(
+            study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}})
+        )
     write_table(ROWS, tmp_path / "test.tsv")
     trained = pd.DataFrame({"id": ["x"], "query": ["Who?"], "document": [LONG]})
     write_table(trained, tmp_path / "train.tsv")
@@ -149,4 +151,4 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
 def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
     recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "english": {"translators": ["human", "other"]}}
     with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau.*test set of found"):
-        checks.consistent(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))
+        consistency.consistent(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))

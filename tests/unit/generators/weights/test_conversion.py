@@ -23,7 +23,7 @@ from seedbed.encoders.models import loading
 from seedbed.generators.weights import pickles, to_safetensors
 from seedbed.generators.weights.fetch import fetch, local_files
 from seedbed.io import UserError, read_json, sha256
-from seedbed.study import supplies
+from seedbed.study.checks import sources
 from tests import tiny
 from tests.unit.test_security import Evil
 
@@ -274,4 +274,4 @@ def test_only_models_are_converted() -> None:
     with pytest.raises(ValueError, match=r"convert:.*hub repository"):
         Source(archive="https://host/a.zip", convert=True)
     with pytest.raises(UserError, match=r"text corpus of hau: convert.*weights"):
-        supplies._check_file(Source(hub="some/texts", convert=True), "the text corpus of hau")
+        sources._check_file(Source(hub="some/texts", convert=True), "the text corpus of hau")

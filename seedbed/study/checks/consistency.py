@@ -16,12 +16,12 @@ from seedbed.languages import registry
 from seedbed.names import DRAWN, RESERVED, SEED_PAIRS
 from seedbed.resources import specs
 from seedbed.settings import Settings, explain, require_known, suggest
-from seedbed.study.leakage import share_rows, trained_on_whole, untested
+from seedbed.study.checks.languages import of_languages
+from seedbed.study.checks.leakage import share_rows, trained_on_whole, untested
+from seedbed.study.checks.prefixes import of_prefixes
+from seedbed.study.checks.translated import of_pairs, referred
 from seedbed.study.model import Study
-from seedbed.study.paired import of_pairs, referred
-from seedbed.study.prefix_checks import of_prefixes
 from seedbed.study.recipe import StudyRecipe
-from seedbed.study.recipe_languages import of_languages
 
 
 def consistent(study: Study) -> None:

@@ -10,7 +10,7 @@ from unittest import mock
 
 import pytest
 
-from seedbed.study import reach
+from seedbed.study import reachable
 from tests.unit.study.test_code import forget
 
 PROGRAM = ("scripts/tabulate.py", "seedbed/evaluation/protocols/sts.py:METRICS")
@@ -25,7 +25,7 @@ def copied(root: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, reach.Reached, int]:
+def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, reachable.Reached, int]:
     """What a first plan keeps and finds, and how many files it parses."""
     root = copied(tmp_path_factory.mktemp("kept"))
     with mock.patch.dict(os.environ, XDG_CACHE_HOME=str(root / "cache")):
@@ -33,35 +33,37 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, reach.Reached,
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[Path, reach.Reached, int]) -> Path:
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[Path, reachable.Reached, int]) -> Path:
     """A copy of the project's code, and of what a plan has kept of it."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     shutil.copytree(kept[0], tmp_path / "cache")
     return copied(tmp_path)
 
 
-def planned(root: Path) -> tuple[reach.Reached, int]:
+def planned(root: Path) -> tuple[reachable.Reached, int]:
     """What a new process finds, and how many files it parses."""
     forget()
-    reach._parsed.cache_clear()
+    reachable._parsed.cache_clear()
     with (
-        mock.patch.object(reach, "ROOT", root),
-        mock.patch.object(reach, "strip_messages", wraps=reach.strip_messages) as parsed,
+        mock.patch.object(reachable, "ROOT", root),
+        mock.patch.object(reachable, "strip_messages", wraps=reachable.strip_messages) as parsed,
     ):
-        found = reach.reached(PROGRAM)
+        found = reachable.reached(PROGRAM)
     forget()
-    reach._parsed.cache_clear()
+    reachable._parsed.cache_clear()
     return found, parsed.call_count
 
 
-def test_what_is_kept_is_what_is_read_and_is_not_read_again(root: Path, kept: tuple[Path, reach.Reached, int]) -> None:
+def test_what_is_kept_is_what_is_read_and_is_not_read_again(
+    root: Path, kept: tuple[Path, reachable.Reached, int]
+) -> None:
     _, first, read = kept
-    assert (first, read > 20) == (reach.reached(PROGRAM), True)
+    assert (first, read > 20) == (reachable.reached(PROGRAM), True)
     assert planned(root) == (first, 0)
 
 
 def test_an_edit_of_the_same_size_and_time_is_noticed_and_alone_read_again(
-    root: Path, kept: tuple[Path, reach.Reached, int]
+    root: Path, kept: tuple[Path, reachable.Reached, int]
 ) -> None:
     before = kept[1]
     file = root / EDITED
@@ -101,7 +103,7 @@ def cut(note: Path) -> None:
     ids=["torn", "empty", "pickle", "short", "foreign", "folder"],
 )
 def test_what_is_no_note_is_read_again(
-    root: Path, kept: tuple[Path, reach.Reached, int], spoil: Callable[[Path], object]
+    root: Path, kept: tuple[Path, reachable.Reached, int], spoil: Callable[[Path], object]
 ) -> None:
     for note in (root / "cache").rglob("*"):
         if note.is_file():
@@ -111,7 +113,7 @@ def test_what_is_no_note_is_read_again(
 
 @pytest.mark.parametrize("kind", ["read-only", "file", "homeless"])
 def test_without_a_folder_to_write_to_all_is_read(
-    root: Path, kept: tuple[Path, reach.Reached, int], kind: str, monkeypatch: pytest.MonkeyPatch
+    root: Path, kept: tuple[Path, reachable.Reached, int], kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = root / "other"
     if kind == "read-only":

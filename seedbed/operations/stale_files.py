@@ -17,7 +17,7 @@ EMBEDDINGS = "embeddings"
 
 
 @dataclass(frozen=True)
-class Leftover:
+class StaleFile:
     """A stale file or folder of state."""
 
     path: Path
@@ -37,7 +37,7 @@ def made_by(state: Path) -> dict[Path, str]:
     return {path: _recorded(path) for path in sorted(state.glob("*")) if path.name not in (EMBEDDINGS, ANSWERS)}
 
 
-def stale(state: Path, jobs: Sequence[Job]) -> list[Leftover]:
+def stale(state: Path, jobs: Sequence[Job]) -> list[StaleFile]:
     """The files of state that no job will use.
 
     Not stale are the folder of a job that is still to do with the same settings, embeddings of an encoder whose weights
@@ -49,30 +49,30 @@ def stale(state: Path, jobs: Sequence[Job]) -> list[Leftover]:
     """
     makers = {output: job for job in jobs for output in job.outputs}
     folders = made_by(state).items()
-    found = [Leftover(path, out, why) for path, out in folders if (why := _why(state, path, out, makers))]
-    return found + [Leftover(path, "", "its encoder is gone") for path in _orphans(state)]
+    found = [StaleFile(path, out, why) for path, out in folders if (why := _why(state, path, out, makers))]
+    return found + [StaleFile(path, "", "its encoder is gone") for path in _orphans(state)]
 
 
-def remove(leftovers: Sequence[Leftover]) -> None:
+def remove(files: Sequence[StaleFile]) -> None:
     """Delete stale files."""
-    for path in (leftover.path for leftover in leftovers):
+    for path in (file.path for file in files):
         if path.is_dir():
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
 
 
-def listing(leftovers: Sequence[Leftover], state: Path) -> str:
+def listing(files: Sequence[StaleFile], state: Path) -> str:
     """A line for each stale file, oldest first, and their total size."""
-    if not leftovers:
+    if not files:
         return f"{state}: nothing is stale"
-    ordered = sorted(leftovers, key=lambda leftover: leftover.path.stat().st_mtime)
+    ordered = sorted(files, key=lambda file: file.path.stat().st_mtime)
     lines = [
         f"{_size(one.size):>10}  {time.strftime('%d %b %Y %H:%M', time.localtime(one.path.stat().st_mtime))}  "
         f"{one.path.relative_to(state)}  {one.why}{': ' if one.output else ''}{one.output}"
         for one in ordered
     ]
-    return "\n".join([*lines, f"{_size(sum(one.size for one in leftovers)):>10}  in all, under {state}"])
+    return "\n".join([*lines, f"{_size(sum(one.size for one in files)):>10}  in all, under {state}"])
 
 
 def _why(state: Path, path: Path, output: str, makers: Mapping[str, Job]) -> str:

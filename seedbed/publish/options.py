@@ -6,7 +6,7 @@ from typing import NamedTuple
 from seedbed.licences import Licence
 
 
-class Wishes(NamedTuple):
+class Options(NamedTuple):
     """Options of a publication: name, licence and paths, as the program gets them."""
 
     name: str

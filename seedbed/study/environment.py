@@ -9,7 +9,7 @@ from seedbed import tracking
 from seedbed.io import UserError
 from seedbed.resources import FOLDER, ROOT, specs
 from seedbed.study.model import Study
-from seedbed.study.reach import PACKAGES
+from seedbed.study.reachable import PACKAGES
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 

@@ -27,7 +27,7 @@ from pydantic import TypeAdapter
 
 from seedbed.io import atomic, fingerprint, sha256
 from seedbed.resources import ROOT
-from seedbed.study.made import strip_messages
+from seedbed.study.messages import strip_messages
 
 LIBRARY, PROGRAMS = PACKAGES = ("seedbed", "scripts")
 STARTS = ("Job", "make")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from seedbed.study.environment import prepare
 from seedbed.study.model import Study
-from seedbed.study.surroundings import prepare
 
 
 @pytest.mark.parametrize("name", ["numpy", "datasets", "regex", "scripts", "seedbed", "sitecustomize", "json"])

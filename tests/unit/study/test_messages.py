@@ -11,9 +11,9 @@ from unittest import mock
 
 import pytest
 
-from seedbed.study import code, reach
+from seedbed.study import code, reachable
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS
-from seedbed.study.made import strip_messages
+from seedbed.study.messages import strip_messages
 from tests.unit.study.test_code import forget
 
 TRAINING = (
@@ -36,7 +36,7 @@ def root(tmp_path_factory) -> Path:
 
 def value(root: Path, program: str, modules: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
     forget()
-    with mock.patch.object(reach, "ROOT", root):
+    with mock.patch.object(reachable, "ROOT", root):
         found = code.value(program, modules=modules, without=without)
     forget()
     return found
@@ -146,7 +146,7 @@ def test_texts_of_errors_logs_and_helps_anywhere_are_no_part(root, job):
         for node in told(tree):
             node.value = f"{node.value} indeed"
 
-    for file in reach.reached((job[0], *(job[1] if len(job) > 1 else ()))).digests:
+    for file in reachable.reached((job[0], *(job[1] if len(job) > 1 else ()))).digests:
         if not Path(file).is_absolute():
             assert not edited(root, file, other_words, job), file
 
@@ -154,7 +154,7 @@ def test_texts_of_errors_logs_and_helps_anywhere_are_no_part(root, job):
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: Path(job[0]).stem)
 def test_numbers_and_operators_of_what_is_reached_are_a_part(root, job):
     draw = random.Random(29)
-    found = reach.reached((job[0], *(job[1] if len(job) > 1 else ())), frozenset(job[2] if len(job) > 2 else ()))
+    found = reachable.reached((job[0], *(job[1] if len(job) > 1 else ())), frozenset(job[2] if len(job) > 2 else ()))
     places = []
     for file in sorted(found.digests):
         for node in ast.parse(Path(file).read_text()).body:

@@ -2,8 +2,8 @@
 
 from seedbed.evaluation.protocols import declared, which
 from seedbed.settings import suggest
+from seedbed.study.checks.leakage import share_rows
 from seedbed.study.graph.best_encoder import BestEncoder
-from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
 
 
