@@ -1,0 +1,99 @@
+"""Checks of the classifiers of a study."""
+
+from seedbed.classifiers.settings import Classifier
+from seedbed.encoders.settings import Reference
+from seedbed.generators.settings import WITH_LIKELIHOODS, Generator, ScaleChoice
+from seedbed.settings import require_known
+from seedbed.study.checks.translated import referred
+from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
+
+
+def of_classifiers(study: Study) -> None:
+    """Check that what classifiers name exists, and that their models can answer their tasks.
+
+    Raises:
+        ValueError: the first that is not so.
+    """
+    for name, classifier in study.classifiers.items():
+        _classifier(study, name, classifier)
+
+
+def _classifier(study: Study, name: str, classifier: Classifier) -> None:
+    where = f"classifiers.{name}"
+    if name in {*study.backbones, *study.generators}:
+        raise ValueError(f"{where}: a backbone or generator has this name; give it another")
+    for kind in ("backbone", "generator"):
+        require_known(f"{where}.{kind}", kind, getattr(classifier, kind), getattr(study, f"{kind}s"))
+    for kind in ("languages", "tasks"):
+        require_known(f"{where}.{kind}", kind.removesuffix("s"), getattr(classifier, kind), getattr(study, kind))
+    for task in classifier.tasks or []:
+        if study.tasks[task].protocol not in classifier.protocols:
+            raise ValueError(
+                f"{where}.tasks: {task} has protocol {study.tasks[task].protocol}; this classifier answers "
+                f"{' and '.join(classifier.protocols)}"
+            )
+    if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
+        raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
+    if isinstance(classifier.composition.scale, ScaleChoice):
+        raise ValueError(f"{where}.composition.scale: of a generator alone is it chosen; give a number")
+    if classifier.generator in study.choosing and not classifier.prompted:
+        raise ValueError(
+            f"{where}.generator: encoders choose the scale of {classifier.generator}, which labels nothing; take a "
+            f"generator with `like: {classifier.generator}` and a scale that is a number"
+        )
+    if classifier.backbone and not study.backbones[classifier.backbone].source:
+        raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
+    if classifier.recipe:
+        require_known(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
+        what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
+        require_known(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
+    if spec := classifier.in_context:
+        _retriever(study, f"{where}.in_context", spec.retriever)
+        for variant, shown in spec.variants.items():
+            _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
+    if classifier.reasoning:
+        _english(study, f"{where}.reasoning.english", classifier.reasoning.english)
+        for variant, of in classifier.reasoning.prefixes.items():
+            _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, study.generators[classifier.generator])
+    if spec := classifier.prompted:
+        form = "in_context" if classifier.in_context else "reasoning"
+        backend = study.generators[classifier.generator].backend
+        likely = classifier.in_context or any(
+            study.tasks[task].protocol == "multiple_choice" for task in classifier.tasks or []
+        )
+        if likely and spec.answer == "likelihood" and backend not in WITH_LIKELIHOODS:
+            raise ValueError(
+                f"{where}.{form}.answer: backend {backend} of {classifier.generator} has no likelihoods of labels; "
+                f"take generation, or backend {' or '.join(WITH_LIKELIHOODS)}"
+            )
+
+
+def _english(study: Study, where: str, english: str | Reference) -> None:
+    if isinstance(english, str):
+        require_known(where, "translator", english, study.translators)
+        return
+    require_known(f"{where}.backbone", "pair", english.backbone, study.paired)
+    require_known(f"{where}.recipe", "recipe", english.recipe, study.recipes)
+    if "choices" not in StudyRecipe.get(study, english.recipe).gives:
+        raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does")
+
+
+def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
+    require_known(f"{where}.backbone", "pair", of.backbone, study.paired)
+    require_known(f"{where}.recipe", "recipe", of.recipe, study.recipes)
+    if not (study.recipes[of.recipe].english.actor or StudyRecipe.get(study, of.recipe).anchored):
+        raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
+    if generator.backend != "transformers":
+        raise ValueError(f"{where}: vectors are read by backend transformers alone, and this is {generator.backend}")
+
+
+def _retriever(study: Study, where: str, retriever: Reference) -> None:
+    require_known(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
+    require_known(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
+    referred(study, f"{where}.retriever", retriever)
+
+
+def _can_label(generator: Generator, classifier: Classifier) -> bool:
+    """Whether the classifier's model is available: on this machine, or on a server for in-context learning."""
+    return generator.backend != "published" and bool(generator.source or classifier.prompted)

@@ -1,0 +1,106 @@
+"""Checks of recipes: their data, their objective, and the encoders that they start from or read."""
+
+from pydantic import ValidationError
+
+from seedbed.encoders.recipes import Recipe
+from seedbed.encoders.settings import Reference, Training
+from seedbed.generators.settings import WRITING
+from seedbed.names import DRAWN, SEED_PAIRS
+from seedbed.settings import explain, require_known
+from seedbed.study.checks.languages import of_languages
+from seedbed.study.checks.leakage import trained_on_whole, untested
+from seedbed.study.checks.translated import referred
+from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
+
+
+def of_recipes(study: Study) -> None:
+    """Check that what recipes name exists, and that their data fit their objective.
+
+    Raises:
+        ValueError: the first that is not so.
+    """
+    for name, recipe in study.recipes.items():
+        _recipe(study, name, recipe)
+
+
+def _recipe(study: Study, name: str, recipe: Recipe) -> None:
+    where = f"recipes.{name}"
+    if recipe.written and not study.generators:
+        raise ValueError(f"{where}: method {recipe.written} needs a generator; add one under `generators:`")
+    if recipe.data.candidates:
+        require_known(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
+    if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
+        kind = recipe.data.kind
+        raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
+    whole = recipe.data.corpus if trained_on_whole(study, recipe.data.corpus) else ""
+    trained = recipe.data.candidates or whole
+    if trained and trained not in DRAWN:  # `select_pairs` leaves out texts of tests by itself
+        untested(study, where, trained)
+    require_known(
+        f"{where}.data.from_languages",
+        "language",
+        recipe.data.from_languages,
+        {*study.languages, "own", "pivot", "all"},
+    )
+    if recipe.data.neighbours:
+        _mined(study, where, recipe)
+    _starts(study, name, (name,))
+    require_known(f"{where}.data.by", "generator", recipe.data.by, study.generators)
+    adapted = recipe.written and WRITING[recipe.written].adapters != "none"
+    if adapted and not study.generators[writer := StudyRecipe.get(study, name).writer].source:
+        raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
+    for kind in ("languages", "backbones"):
+        require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
+    if wrong := sorted({*(recipe.only.seeds or [])} - {*study.seeds}):
+        raise ValueError(
+            f"{where}.only.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}"
+        )
+    for entry in recipe.only.backbones or []:
+        if study.backbones[entry].endpoint and recipe.made:
+            raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
+    for entry in {*(recipe.only.backbones or [])} & {*study.fused}:
+        if lacking := sorted({*study.fused[entry].of} - {*(recipe.only.backbones or [])}):
+            raise ValueError(f"{where}.only.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")
+    require_known(f"{where}.published", "backbone", recipe.published, study.backbones)
+    if wrong := sorted({*recipe.published} & {*study.fused}):
+        raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
+    try:
+        training = StudyRecipe.get(study, name).training
+    except ValidationError as error:
+        raise ValueError(explain(error, Training, where=f"{where}.training")) from None
+    if recipe.trained and training.batch_size < (least := recipe.learns().least):
+        key = f"{where}.training" if "batch_size" in recipe.training else "training"
+        raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
+    of_languages(study, name)
+
+
+def _mined(study: Study, where: str, recipe: Recipe) -> None:
+    """Check that a recipe with mined neighbours takes some, and no more than are mined."""
+    require_known(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
+    taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
+    if not taken:
+        raise ValueError(
+            f"{where}.objective: it takes no neighbours; give `data: {{corpus: {SEED_PAIRS}}}`, or take some"
+        )
+    if taken > count:
+        raise ValueError(
+            f"{where}.objective: {taken} neighbours, but mining.{mining}.count is {count}; take {count} or fewer"
+        )
+
+
+def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
+    """The encoders that a recipe's need are of the study, and need none of the line that needs them."""
+    recipe = study.recipes[name]
+    needed = {f"objective.{key}": one.recipe or recipe.start for key, one in recipe.references().items()}
+    before = {"from": recipe.start} if recipe.start else {}
+    for key, other in (before | needed).items():
+        where = f"recipes.{name}.{key}"
+        require_known(where, "recipe", other, study.recipes)
+        if other in line:
+            raise ValueError(f"{where}: {' needs '.join([*line, other])}; take a recipe that does not need this one")
+        _starts(study, other, (*line, other))
+    for key, one in recipe.references().items():
+        require_known(f"recipes.{name}.objective.{key}", "backbone", one.backbone, study.backbones)
+        named = Reference(backbone=one.backbone, recipe=one.recipe or recipe.start)
+        referred(study, f"recipes.{name}.objective.{key}", named, given=False)
