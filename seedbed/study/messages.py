@@ -10,7 +10,7 @@ LOGS = {"log", "logger", "logging", "warnings"}
 TELLING = {"debug", "info", "warning", "error", "exception", "critical", "warn"}
 """Methods of LOGS that log or print."""
 PURE = {"all", "any", "bool", "isinstance", "len", "max", "min", "set", "sorted", "sum"}
-"""Functions that change nothing, so that a condition of nothing but them can go with what hung on it."""
+"""Functions that change nothing: a condition of these alone is removed with the messages that it guards."""
 
 
 def strip_messages(tree: ast.Module, package: str = "") -> ast.Module:

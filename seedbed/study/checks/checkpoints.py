@@ -1,4 +1,4 @@
-"""Encoders that no training or copy can start from."""
+"""Checks of what training and copies start from."""
 
 from seedbed.encoders.recipes import TRAINED
 from seedbed.study.model import Study
