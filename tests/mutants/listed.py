@@ -68,6 +68,8 @@ def stale(chosen: Iterable[Mutant]) -> list[str]:
                 found.append(f"{mutant.room}: {mutant.name}: {mutant.file}: it changes nothing")
         except (StaleError, OSError) as error:
             found.append(f"{mutant.room}: {mutant.name}: {error}")
+        files = (word.partition("::")[0] for word in mutant.tests.split() if word.startswith("tests/"))
+        found += [f"{mutant.room}: {mutant.name}: no {file}" for file in files if not Path(file).exists()]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -25,6 +26,11 @@ def test_each_bug_of_the_list_can_be_planted_and_has_a_name() -> None:
 def test_a_bug_that_does_not_fit_is_told(within: str, old: str, message: str):
     with pytest.raises(StaleError, match=message):
         planted(Mutant("room", "name", "file.py", old, "x = 2", "", "", within), TEXT)
+
+
+def test_a_bug_whose_tests_are_elsewhere_is_told() -> None:
+    bug = replace(mutants()[0], tests="tests/unit/gone.py -k one")
+    assert stale([bug]) == [f"{bug.room}: {bug.name}: no tests/unit/gone.py"]
 
 
 TEXT = "def a():\n    x = 1\n\n\ndef b(\n    y,\n):\n    x = 1\n"
