@@ -33,6 +33,7 @@ from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.limits import Limits
 from seedbed.resources import resource
 from seedbed.study import paths
+from seedbed.study.environment import prepare, require_own_packages, require_own_specs
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.outside import StudyReference
 from seedbed.study.graph.report import Paper
@@ -40,7 +41,6 @@ from seedbed.study.graph.translation import text_sets
 from seedbed.study.jobs import Jobs
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
-from seedbed.study.environment import prepare, require_own_packages, require_own_specs
 from seedbed.study.wildcards import constraints, encoders_of, one_of
 from seedbed.yamls import check_configuration
 

@@ -7,7 +7,7 @@ import contextlib
 import importlib.metadata
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from unittest import mock
@@ -51,27 +51,36 @@ LABELLING = {job for job in JOBS if job.startswith("in-context")} | {"measure_co
 FETCHING = {job for job in JOBS if job.startswith("fetch_model")}
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory) -> Path:
-    """The project's code, to be edited."""
-    root = tmp_path_factory.mktemp("code")
+def copied(root: Path) -> Path:
+    """A copy of the project's code, to be edited."""
     for folder in ("seedbed", "scripts"):
         shutil.copytree(folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
     return root
 
 
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory) -> Path:
+    return copied(tmp_path_factory.mktemp("code"))
+
+
 def values(root: Path) -> dict[str, str]:
     """The value of each job's code."""
-    forget()
-    with mock.patch.object(reachable, "ROOT", root):
-        found = of_each_job()
-    forget()
-    return found
+    with read_from(root):
+        return of_each_job()
 
 
 def of_each_job() -> dict[str, str]:
     """The same of this project's code, of which a file is read once."""
     return {job: code.value(f"scripts/{rule}.py", modules=modules) for job, (rule, modules) in JOBS.items()}
+
+
+@contextlib.contextmanager
+def read_from(root: Path) -> Iterator[None]:
+    """The code of a copy is read within, and nothing of it is kept."""
+    forget()
+    with mock.patch.object(reachable, "ROOT", root):
+        yield
+    forget()
 
 
 def forget() -> None:

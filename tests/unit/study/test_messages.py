@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import ast
 import random
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from unittest import mock
 
 import pytest
 
 from seedbed.study import code, reachable
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS
 from seedbed.study.messages import strip_messages
-from tests.unit.study.test_code import forget
+from tests.unit.study.test_code import copied, read_from
 
 TRAINING = (
     "scripts/train_encoder.py",
@@ -27,19 +25,12 @@ PROGRAMS = [f"scripts/{name}.py" for name in ("synthesise", "score", "train_task
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory) -> Path:
-    """The project's code, to be edited."""
-    root = tmp_path_factory.mktemp("code")
-    for folder in ("seedbed", "scripts"):
-        shutil.copytree(folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    return root
+    return copied(tmp_path_factory.mktemp("code"))
 
 
 def value(root: Path, program: str, modules: tuple[str, ...] = (), without: tuple[str, ...] = ()) -> str:
-    forget()
-    with mock.patch.object(reachable, "ROOT", root):
-        found = code.value(program, modules=modules, without=without)
-    forget()
-    return found
+    with read_from(root):
+        return code.value(program, modules=modules, without=without)
 
 
 @pytest.fixture

@@ -11,17 +11,10 @@ from unittest import mock
 import pytest
 
 from seedbed.study import reachable
-from tests.unit.study.test_code import forget
+from tests.unit.study.test_code import copied, read_from
 
 PROGRAM = ("scripts/tabulate.py", "seedbed/evaluation/protocols/sts.py:METRICS")
 EDITED = "seedbed/tables/tabulate.py"
-
-
-def copied(root: Path) -> Path:
-    """A copy of the project's code."""
-    for folder in ("seedbed", "scripts"):
-        shutil.copytree(folder, root / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    return root
 
 
 @pytest.fixture(scope="module")
@@ -42,14 +35,12 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kept: tuple[Path, reac
 
 def planned(root: Path) -> tuple[reachable.Reached, int]:
     """What a new process finds, and how many files it parses."""
-    forget()
     reachable._parsed.cache_clear()
     with (
-        mock.patch.object(reachable, "ROOT", root),
+        read_from(root),
         mock.patch.object(reachable, "strip_messages", wraps=reachable.strip_messages) as parsed,
     ):
         found = reachable.reached(PROGRAM)
-    forget()
     reachable._parsed.cache_clear()
     return found, parsed.call_count
 
