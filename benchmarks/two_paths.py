@@ -20,7 +20,7 @@ from sentence_transformers import SentenceTransformer
 from benchmarks.models import WIDE, least_seconds, random_texts, random_weights
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import batched
-from seedbed.encoders.models.two_paths_setup import Coupling, couple
+from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.objectives.anchoring import Anchoring
 
 TOLERANCE = 1e-5
@@ -49,7 +49,7 @@ def main(argv: list[str] | None = None) -> None:
             return Anchoring().prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
 
         source, other = anchored(), loading.load(sides["english"], pooling="own")
-        both = {name: couple(anchored(), sides["english"], Coupling(name, chosen)) for name in FUSIONS}
+        both = {name: add_english_path(anchored(), sides["english"], EnglishPath(name, chosen)) for name in FUSIONS}
 
     def encode(encoder: SentenceTransformer, rows: list[str] = texts) -> np.ndarray:
         return batched(encoder, args.batch_size)(rows)

@@ -251,9 +251,9 @@ def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
     Args:
         read_as: what its texts are read as, which selects one of the encoder's own prompts for them.
     """
-    from seedbed.encoders.prompts import own
+    from seedbed.encoders.prompts import read_prompts
 
-    prefix = getattr(own(job.base), read_as) if job.prefix is None else job.prefix
+    prefix = getattr(read_prompts(job.base), read_as) if job.prefix is None else job.prefix
     with resumable(job) as options:
         options.pop("output")  # of its answers, which are written when all are there
         yield options | {"prefix": prefix, "seed": job.seed, "dtype": job.dtype}

@@ -80,7 +80,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     """
     from seedbed.encoders.export.save import save
     from seedbed.encoders.models.loading import remote
-    from seedbed.encoders.models.two_paths_setup import Coupling
+    from seedbed.encoders.models.two_paths_setup import EnglishPath
     from seedbed.encoders.training.train import train
     from seedbed.encoders.translations.files import read_english
 
@@ -91,9 +91,9 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         return
     same = spoken | {"seed": job.seed, "about": job.about, "tell": tell}
     same |= {"objective": job.objective, "folders": job.refer}
-    coupling = Coupling(job.fusion, read_english(job.english), job.english_prompts) if job.fusion else None
+    english_path = EnglishPath(job.fusion, read_english(job.english), job.english_prompts) if job.fusion else None
     with resumed as options:
-        train(job.weights, read_rows(job), job.training, coupling=coupling, **same, **options)
+        train(job.weights, read_rows(job), job.training, english_path=english_path, **same, **options)
 
 
 def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":

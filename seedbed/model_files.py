@@ -35,7 +35,7 @@ MODULES = {
     "sentence_transformers.sentence_transformer.modules.normalize.Normalize": "Normalize",  # 5.4 to 5.7
     "parallel_adapters.AdaptedTransformer": "AdaptedTransformer",  # `encoders.models`, whatever code is next to it
     "int8_transformer.Int8Transformer": "Int8Transformer",  # likewise
-    **{f"two_paths.{name}": name for name in ("FeaturePath", "Coupled")},  # likewise
+    **{f"two_paths.{name}": name for name in ("FeaturePath", "TwoPaths")},  # likewise
 }
 """Types in modules.json -> sentence-transformers modules whose files name no class (Dense's does, see ACTIVATIONS).
 Excluded: Router and Asym, which import classes that their files name; WordEmbeddings, which imports a tokenizer by name

@@ -31,20 +31,20 @@ READ = (QUERY, DOCUMENT, TEXT)
 language's."""
 NAMES = {QUERY: (QUERY,), DOCUMENT: (DOCUMENT, "passage", "corpus")}
 """What models call their prompts, as sentence-transformers' `encode_query` and `encode_document` look for them."""
-SAID = "config_sentence_transformers.json"
+CONFIG = "config_sentence_transformers.json"
 """The file of a model that has its prompts."""
 BEFORE = "before "
 """Prefix of the name of a column that has the prompt of each text of another column."""
 
 
-class _Said(BaseModel):
+class _Config(BaseModel):
     """What of a model's file is read."""
 
     prompts: dict[str, str | None] | None = None
     default_prompt_name: str | None = None
 
 
-def own(model: Path) -> Prompts:
+def read_prompts(model: Path) -> Prompts:
     """The prompts in a model's own file; empty where the file has none.
 
     Prompts with other names, such as those of a task, are not used; `text` is the model's default prompt.
@@ -52,15 +52,15 @@ def own(model: Path) -> Prompts:
     Raises:
         UserError: the file's prompts are not in the form of sentence-transformers.
     """
-    file = model / SAID
+    file = model / CONFIG
     try:
-        said = _Said.model_validate(read_json(file)) if file.is_file() else _Said()
+        config = _Config.model_validate(read_json(file)) if file.is_file() else _Config()
     except ValidationError:
         expected = "prompts: expected a mapping of names to texts, as sentence-transformers writes it"
         raise UserError(f"{file}: {expected}") from None
-    prompts = said.prompts or {}
+    prompts = config.prompts or {}
     found = {role: next((prompts[name] for name in names if name in prompts), "") for role, names in NAMES.items()}
-    found[TEXT] = prompts.get(said.default_prompt_name or "")
+    found[TEXT] = prompts.get(config.default_prompt_name or "")
     # As they are: braces in them name no column of the registry.
     return Prompts.model_construct(**{role: prompt or "" for role, prompt in found.items()})
 
@@ -115,7 +115,7 @@ def prompt_of(prompts: Mapping[str, str], language: str, where: str = "prefix") 
     return prompts[language]
 
 
-def put(encoder: SentenceTransformer, prefix: Prefix, language: str = "") -> SentenceTransformer:
+def set_prompts(encoder: SentenceTransformer, prefix: Prefix, language: str = "") -> SentenceTransformer:
     """Set the prompts of an encoder, which replace all that it has.
 
     With `Prompts`, `encode_query` and `encode_document` put those of queries and documents before texts, and `encode`
@@ -168,7 +168,7 @@ def without_language(tokenizer: NllbTokenizer) -> PreTrainedTokenizerFast:
     return PreTrainedTokenizerFast(tokenizer_object=bare, **tokenizer.special_tokens_map, **limits)
 
 
-def speak(encoder: SentenceTransformer, language: str, folder: Path) -> str:
+def set_language(encoder: SentenceTransformer, language: str, folder: Path) -> str:
     """Set the prompt of one language as the encoder's prompt of every text, and return it.
 
     Args:
@@ -186,5 +186,5 @@ def speak(encoder: SentenceTransformer, language: str, folder: Path) -> str:
         return ""
     prompt = "" if language else encoder.prompts[DOCUMENT]
     prompt = prompt or prompt_of(each, language, str(folder))
-    put(encoder, prompt)
+    set_prompts(encoder, prompt)
     return prompt

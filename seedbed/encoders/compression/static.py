@@ -12,7 +12,7 @@ from sentence_transformers.sentence_transformer.modules import StaticEmbedding
 from transformers import PreTrainedTokenizerFast
 
 from seedbed.encoders.compression.trim import count_tokens, cut_tokenizer, kept_ids
-from seedbed.encoders.prompts import put
+from seedbed.encoders.prompts import set_prompts
 from seedbed.io import UserError
 
 BATCH = 256
@@ -66,7 +66,7 @@ def condense(
     rows = (centred @ directions.T / spread * weights[:, None]).astype(np.float32)
     rows[[place for place, token in enumerate(ids) if token in {*tokenizer.all_special_ids} - {unknown}]] = 0
     module = StaticEmbedding(cut_tokenizer(tokenizer, ids), embedding_weights=rows)
-    return put(SentenceTransformer(modules=[module], local_files_only=True), "")
+    return set_prompts(SentenceTransformer(modules=[module], local_files_only=True), "")
 
 
 @torch.no_grad()

@@ -102,7 +102,7 @@ def text(
     rows = [(key, _said(value)) for key, value in training.items() if key != "loss"]
     trained = any(training.get(key) for key in ("steps", "copy", "vocabulary"))
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
-    from seedbed.encoders.prompts import own  # with tokenizers, which whoever wants `usage_of` alone needs not
+    from seedbed.encoders.prompts import read_prompts  # with tokenizers, which whoever wants `usage_of` alone needs not
 
     needs = usage_of(directory)
     code = sorted(path.name for path in directory.glob("*.py"))
@@ -124,7 +124,7 @@ def text(
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",
         texts=needs.texts,
-        read=READ if own(directory).differ else "",
+        read=READ if read_prompts(directory).differ else "",
     )
 
 

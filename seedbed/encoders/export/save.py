@@ -14,7 +14,7 @@ from seedbed import manifests
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.digests import saved_from
 from seedbed.encoders.models.two_paths import SIDES, sides_of
-from seedbed.encoders.prompts import Prefix, own, put
+from seedbed.encoders.prompts import Prefix, read_prompts, set_prompts
 from seedbed.encoders.settings import Training
 from seedbed.io import atomic, atomic_directory
 from seedbed.manifests import versions
@@ -94,17 +94,17 @@ def save_with_head(
         about: facts for the manifest, see `card.text`.
         training: settings and results for the manifest.
         modules: its pooling is used.
-        prefix: see `prompts.put`; None: the prompts in the start point's own file.
+        prefix: see `prompts.set_prompts`; None: the prompts in the start point's own file.
         languages: "" -> the language whose prompt is the default.
         used: further libraries and their versions.
         tell: `card.write`; None: no card.
     """
-    prefix = own(start) if prefix is None else prefix
+    prefix = read_prompts(start) if prefix is None else prefix
     encoder = loading.load(start, pooling=modules.pooling, layers=modules.layers, prefix="")
     model.config.output_hidden_states = encoder[0].auto_model.config.output_hidden_states
     tokenizer.model_max_length = encoder[0].tokenizer.model_max_length
     encoder[0].model, encoder[0].processor = model.base_model, tokenizer
-    put(encoder, prefix, (languages or {}).get("", ""))
+    set_prompts(encoder, prefix, (languages or {}).get("", ""))
     save(encoder, output, about, training, write_files=model.save_pretrained, used=used, tell=tell)
 
 

@@ -19,7 +19,7 @@ from seedbed.encoders.translations.candidates import Candidates
 from seedbed.encoders.translations.policy import (
     ACTOR,
     BATCH,
-    Policy,
+    Environment,
     pooled_inputs,
     pooled_states,
     similarities,
@@ -165,7 +165,7 @@ class AnchoringLoss(nn.Module):
         size = self.path.size
         distinct, self.places = candidates.distinct()
         self.values, self.documents = pooled_inputs(english, distinct, size), unit_vectors(english, distinct)
-        self.policy = Policy(candidates, weights, similarity_weight)
+        self.environment = Environment(candidates, weights, similarity_weight)
         self.states = pooled_states(encoder, candidates.texts, size)
         with torch.no_grad():
             self.before = self._outcome()
@@ -177,19 +177,19 @@ class AnchoringLoss(nn.Module):
             features: tokenised texts; used only if the transformer's states are not cached.
             rows: positions (batch,) of the rows in the table.
         """
-        there = self.policy.mask[rows.cpu()].any(dim=1)
+        there = self.environment.mask[rows.cpu()].any(dim=1)
         prefix = self._prefix(next(iter(features)), rows.cpu())
         if not there.any():
             return 0 * prefix.sum()
         rows, prefix = rows.cpu()[there], prefix[there.to(prefix.device)]
         own = similarities(prefix, self.values[self.places[rows]].to(prefix.device))
         shown = own.detach() if self.given is None else self.given[rows].to(own)
-        logits = self.actor(self.policy.features(rows, shown)).float()
-        mask = self.policy.mask[rows].to(logits.device)
+        logits = self.actor(self.environment.features(rows, shown)).float()
+        mask = self.environment.mask[rows].to(logits.device)
         actions = logits.detach().masked_fill(~mask, -torch.inf).softmax(dim=1).multinomial(1)[:, 0]
         drawn = None if self.actions == "expected" else actions
         options = {"mask": mask, "baseline": self.baseline}
-        policy = policy_loss(logits, self.policy.rewards(rows, shown), drawn, **options)
+        policy = policy_loss(logits, self.environment.rewards(rows, shown), drawn, **options)
         alignment = -own.gather(1, actions[:, None]).mean()
         chosen = self.documents[self.places[rows].gather(1, actions.cpu()[:, None])[:, 0]].to(prefix.device)
         anchor = anchor_loss(prefix, chosen, form=self.form)
@@ -208,10 +208,10 @@ class AnchoringLoss(nn.Module):
             prefix = self.path.adaptor(self.states[rows].to(self.path.adaptor.layers[0].weight.device)).float()
             own = similarities(prefix, self.values[self.places[rows]].to(prefix.device))
             shown = own if self.given is None else self.given[rows].to(own)
-            logits = self.actor(self.policy.features(rows, shown)).float().cpu()
-            mask = self.policy.mask[rows]
+            logits = self.actor(self.environment.features(rows, shown)).float().cpu()
+            mask = self.environment.mask[rows]
             chances = logits.masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
-            parts.append((chances, self.policy.rewards(rows, shown).cpu() * mask, prefix.mean(dim=1).cpu()))
+            parts.append((chances, self.environment.rewards(rows, shown).cpu() * mask, prefix.mean(dim=1).cpu()))
         return dict(zip(("chances", "rewards", "g"), map(torch.cat, zip(*parts, strict=True)), strict=True))
 
     def findings(self) -> dict[str, Any]:
@@ -225,7 +225,7 @@ class AnchoringLoss(nn.Module):
         """
         if not self.kept:
             self.states = pooled_states(self.model, self.candidates.texts, self.path.size)
-        now, before, mask = self._outcome(), self.before, self.policy.mask
+        now, before, mask = self._outcome(), self.before, self.environment.mask
         there = mask.any(dim=1)
         apart = 0.5 * (now["chances"] - before["chances"]).abs().sum(dim=1)
         h = self.documents[self.places.gather(1, now["chances"].argmax(dim=1)[:, None])[:, 0]][there]

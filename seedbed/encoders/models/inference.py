@@ -18,9 +18,9 @@ from seedbed.encoders.models.ensemble import members_of
 from seedbed.encoders.models.layers import layer_means
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.models.parallel_adapters import AdaptedTransformer
-from seedbed.encoders.models.two_paths import Coupled
+from seedbed.encoders.models.two_paths import TwoPaths
 from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
-from seedbed.encoders.prompts import READ, prompts_of, speak
+from seedbed.encoders.prompts import READ, prompts_of, set_language
 from seedbed.vectors.fused import search_by, side_by_side
 from seedbed.vectors.read_as import ReadAs
 from seedbed.vectors.store import with_disk_cache
@@ -89,7 +89,7 @@ def opened(
         encode = side_by_side([one.encode for one in each])
         return Opened(encode, sum(widths), search, None, manifest["about"], **facts)
     encoder = open_encoder(folder, servers=True)
-    prompt = speak(encoder, language, folder)
+    prompt = set_language(encoder, language, folder)
     named = _with_english(encoder, english or {})
     off = not adapters and isinstance(encoder[0], AdaptedTransformer)
 
@@ -108,13 +108,13 @@ def opened(
     layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
     paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
     width = int(encoder.get_embedding_dimension())
-    both = isinstance(encoder[0], Coupled)
+    both = isinstance(encoder[0], TwoPaths)
     return Opened(encode, width, None, encoder, manifest["about"], layers, paths, bool(prompt), both)
 
 
 def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> Callable[[str], str]:
     """Give a two-path encoder the translations; returns text -> the cache key of its vector."""
-    if not isinstance(encoder[0], Coupled):
+    if not isinstance(encoder[0], TwoPaths):
         return str
     encoder[0].english = english
     return lambda text: f"{text}\0{encoder[0].translation(text)}"

@@ -23,7 +23,7 @@ from seedbed.encoders import settings
 from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.models import onnx_int8, parallel_adapters, two_paths
 from seedbed.encoders.pooling import AVERAGES, LAST, OURS, TrainingHead, dense
-from seedbed.encoders.prompts import SAID, Prefix, own, put
+from seedbed.encoders.prompts import CONFIG, Prefix, read_prompts, set_prompts
 from seedbed.io import UserError, read_json
 from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 
@@ -59,7 +59,7 @@ def load(
         layers: the number of last blocks that the poolings last_... use.
         prefix: the prompt before every text in `encode`, `encode_query` and `encode_document`; it is saved with the
             encoder. `Prompts` give one for queries and one for documents, a mapping one for each language. None: the
-            prompts in the weights' own file, see `prompts.own`.
+            prompts in the weights' own file, see `prompts.read_prompts`.
         language: the language whose prompt is the default, if `prefix` is a mapping.
         max_length: maximum tokens of a text; None: the backbone's maximum.
         seed: seed of the dense layer's weights; nothing else is random.
@@ -74,18 +74,18 @@ def load(
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set with pooling own; take another pooling")
         encoder = open_encoder(weights)
-        if isinstance(encoder[0], two_paths.Coupled):  # each of its two encoders has its tokenizer and prefix
+        if isinstance(encoder[0], two_paths.TwoPaths):  # each of its two encoders has its tokenizer and prefix
             return encoder
-        return put(encoder, own(Path(weights)) if prefix is None else prefix, language)
+        return set_prompts(encoder, read_prompts(Path(weights)) if prefix is None else prefix, language)
     folder = directory_of(Path(weights), adapted=pooling == "own")
-    prefix = own(Path(weights)) if prefix is None else prefix
+    prefix = read_prompts(Path(weights)) if prefix is None else prefix
     if pooling == "static":
-        return put(static(folder), prefix, language)
+        return set_prompts(static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
     transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
     transformer = limited(transformer, max_length)
     modules = [transformer, *_pooling(pooling, transformer, layers, seed)]
-    return put(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
+    return set_prompts(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
 
 
 def static(folder: Path) -> SentenceTransformer:
@@ -109,9 +109,9 @@ def remote(endpoint: settings.EndpointSettings, *, prefix: Prefix | None = None)
 
     Args:
         endpoint: the API's settings.
-        prefix: see `prompts.put`; None: no prompt.
+        prefix: see `prompts.set_prompts`; None: no prompt.
     """
-    return put(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix or "")
+    return set_prompts(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix or "")
 
 
 def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransformer:
@@ -127,7 +127,7 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     """
     modules = model_files.modules_of(directory)
     if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
-        encoder, said = remote(Endpoint.load(str(modules[0][1])).settings), read_json(Path(directory) / SAID)
+        encoder, said = remote(Endpoint.load(str(modules[0][1])).settings), read_json(Path(directory) / CONFIG)
         encoder.prompts, encoder.default_prompt_name = said["prompts"], said["default_prompt_name"]
         return encoder
     model_files.check(directory)
@@ -152,7 +152,7 @@ def _require_whole(encoder: SentenceTransformer, directory: Path) -> None:
     for module, (_, folder) in zip(encoder, model_files.modules_of(directory), strict=True):
         if isinstance(module, Transformer):
             require_whole_body(module.auto_model, folder)
-        elif isinstance(module, two_paths.Coupled):
+        elif isinstance(module, two_paths.TwoPaths):
             for name, side in module.sides.items():
                 _require_whole(side, directory / name)
 
@@ -163,7 +163,7 @@ def as_saved(encoder: SentenceTransformer) -> SentenceTransformer:
     Weights are shared. Both encoders of a two-path encoder are replaced in place.
     """
     transformer, *others = encoder
-    if isinstance(transformer, two_paths.Coupled):
+    if isinstance(transformer, two_paths.TwoPaths):
         for name, side in transformer.sides.items():
             transformer.sides[name] = as_saved(side)
     if not any(isinstance(module, OURS) for module in others):

@@ -27,8 +27,8 @@ SIDES = ("source", "english")
 """Folder names of the two encoders."""
 Fusion = Literal["none", "concat", "prefix", "english"]
 """How the vectors of the two paths are fused. none: concatenated, each at unit length. concat: the same, followed by a
-linear map that `couple` adds. prefix: the source's features are prepended to the token embeddings of the translation.
-english: the translation's vector only.
+linear map that `add_english_path` adds. prefix: the source's features are prepended to the token embeddings of the
+translation. english: the translation's vector only.
 """
 
 
@@ -126,7 +126,7 @@ class FeaturePath(Module):
         return module
 
 
-class Coupled(Module):
+class TwoPaths(Module):
     """Encodes a text and its English translation into one vector, by two encoders.
 
     An input of `encode` is a pair (text, English), or a text alone, whose translation is looked up in `english`.
@@ -184,7 +184,7 @@ class Coupled(Module):
             return sum(int(side.get_embedding_dimension()) for side in self.sides.values())
         return int(self.sides["english"].get_embedding_dimension())
 
-    def train(self, mode: bool = True) -> "Coupled":
+    def train(self, mode: bool = True) -> "TwoPaths":
         """Turn dropout on in transformers that are trained, and off in frozen ones."""
         super().train(mode)
         for side in self.sides.values():
@@ -278,7 +278,7 @@ class Coupled(Module):
         trust_remote_code: bool = False,
         model_kwargs: dict[str, Any] | None = None,
         **kwargs: Any,
-    ) -> "Coupled":
+    ) -> "TwoPaths":
         """Open what `save` wrote; code of the two folders is run only if `trust_remote_code` is set."""
         place = _place(kwargs)
         config = cls.load_config(model_name_or_path, **place)
@@ -292,15 +292,15 @@ class Coupled(Module):
         return cls(**found, **config)
 
 
-for _kind in (FeaturePath, Coupled):
+for _kind in (FeaturePath, TwoPaths):
     _kind.__module__ = Path(CODE).stem  # what modules.json is to name: the copy, not Seedbed
-MODULES = {f"{kind.__module__}.{kind.__name__}": kind for kind in (FeaturePath, Coupled)}
+MODULES = {f"{kind.__module__}.{kind.__name__}": kind for kind in (FeaturePath, TwoPaths)}
 """Types in modules.json -> their classes."""
 
 
 def sides_of(encoder: SentenceTransformer) -> list[SentenceTransformer]:
     """The encoders with a tokenizer: the encoder itself, or the two of a two-path encoder."""
-    return [*encoder[0].sides.values()] if isinstance(encoder[0], Coupled) else [encoder]
+    return [*encoder[0].sides.values()] if isinstance(encoder[0], TwoPaths) else [encoder]
 
 
 def _unit(vectors: Tensor) -> Tensor:

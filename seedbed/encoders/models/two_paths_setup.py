@@ -13,12 +13,12 @@ from sentence_transformers.sentence_transformer.modules import Dense
 from torch import nn
 
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.two_paths import SIDES, Coupled, Fusion
+from seedbed.encoders.models.two_paths import SIDES, Fusion, TwoPaths
 from seedbed.encoders.prompts import READ, Prefix, prompts_of
 from seedbed.io import UserError
 
 
-class Coupling(NamedTuple):
+class EnglishPath(NamedTuple):
     """How a text and its English translation are fused, and the translations."""
 
     fusion: Fusion
@@ -28,8 +28,8 @@ class Coupling(NamedTuple):
     """The prompts before the translation; None: those in the English encoder's own file."""
 
 
-def couple(
-    source: SentenceTransformer, english: Path, coupling: Coupling, prefix: Prefix | None = None
+def add_english_path(
+    source: SentenceTransformer, english: Path, english_path: EnglishPath, prefix: Prefix | None = None
 ) -> SentenceTransformer:
     """Make a two-path encoder of an encoder of texts; an existing two-path encoder gets the translations only.
 
@@ -39,7 +39,7 @@ def couple(
     Args:
         source: the encoder of the texts, or a two-path encoder.
         english: the English encoder's weights; with sentence-transformers' modules if it has them, else mean pooling.
-        coupling: the fusion and the translations.
+        english_path: the fusion and the translations.
         prefix: the source's prompt.
 
     Raises:
@@ -48,19 +48,19 @@ def couple(
     """
     if isinstance(prefix, Mapping):
         raise UserError("fusion: the prompt depends on the text's language, which a two-path encoder does not know")
-    if isinstance(source[0], Coupled):
-        if source[0].fusion != coupling.fusion:
-            raise UserError(f"fusion {coupling.fusion}: training starts from an encoder with {source[0].fusion}")
-        source[0].english = coupling.english
+    if isinstance(source[0], TwoPaths):
+        if source[0].fusion != english_path.fusion:
+            raise UserError(f"fusion {english_path.fusion}: training starts from an encoder with {source[0].fusion}")
+        source[0].english = english_path.english
         return source
-    if coupling.fusion != "english" and len({*prompts_of(source, READ).values()}) > 1:
+    if english_path.fusion != "english" and len({*prompts_of(source, READ).values()}) > 1:
         raise UserError("fusion: the multilingual encoder has prompts for queries and documents; give it a prefix")
-    other = loading.load(english, pooling="own", prefix=coupling.prefix)
-    coupled = Coupled(None if coupling.fusion == "english" else source, other, coupling.fusion)
-    coupled.english = coupling.english
-    modules: list[nn.Module] = [coupled]
-    if coupling.fusion == "concat":
-        width = coupled.get_embedding_dimension()
+    other = loading.load(english, pooling="own", prefix=english_path.prefix)
+    both = TwoPaths(None if english_path.fusion == "english" else source, other, english_path.fusion)
+    both.english = english_path.english
+    modules: list[nn.Module] = [both]
+    if english_path.fusion == "concat":
+        width = both.get_embedding_dimension()
         modules.append(Dense(width, width, bias=False, activation_function=nn.Identity(), init_weight=torch.eye(width)))
     prompts = {"prompts": other.prompts, "default_prompt_name": other.default_prompt_name}
     return SentenceTransformer(modules=modules, device=str(source.device), local_files_only=True, **prompts)
@@ -68,7 +68,7 @@ def couple(
 
 def has_paths(encoder: SentenceTransformer) -> bool:
     """Whether the encoder takes both a text and its translation."""
-    return isinstance(encoder[0], Coupled) and len(encoder[0].sides) == len(SIDES)
+    return isinstance(encoder[0], TwoPaths) and len(encoder[0].sides) == len(SIDES)
 
 
 def path_vectors(encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:

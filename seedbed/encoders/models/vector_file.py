@@ -14,7 +14,7 @@ from seedbed import manifests
 from seedbed.encoders.models.digests import vectors_digest
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
-from seedbed.encoders.prompts import speak
+from seedbed.encoders.prompts import set_language
 from seedbed.io import UserError, atomic, atomic_directory, fingerprint
 from seedbed.manifests import versions
 from seedbed.vectors.types import Encode
@@ -43,7 +43,7 @@ def write_vectors(folder: Path, texts: Iterable[str], output: Path, state: Path 
         UserError: the encoder cannot be opened, or its prompt depends on the language.
     """
     encoder, distinct = open_encoder(folder), sorted({*texts}, key=_key)
-    speak(encoder, "", folder)
+    set_language(encoder, "", folder)
     keys, width = _keys(distinct), int(encoder.get_embedding_dimension())
     facts = {
         "encoder": vectors_digest(manifests.read(folder / manifests.MANIFEST)),

@@ -112,7 +112,7 @@ class Objective(Settings):
         """
         return encoder
 
-    def whole(self, training: Training) -> str:
+    def whole_batch_reason(self, training: Training) -> str:
         """Why its batches must be encoded whole, in words that follow "this training".
 
         Empty if its loss reads no more of texts than `model(features)["sentence_embedding"]`, once for each column or

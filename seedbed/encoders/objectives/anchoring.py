@@ -84,9 +84,9 @@ class Anchoring(Objective):
         import torch
 
         from seedbed.encoders.models.loading import load, of_modules
-        from seedbed.encoders.models.two_paths import Coupled, FeaturePath
+        from seedbed.encoders.models.two_paths import FeaturePath, TwoPaths
 
-        if isinstance(encoder[0], Coupled) or not hasattr(encoder[0], "auto_model"):
+        if isinstance(encoder[0], TwoPaths) or not hasattr(encoder[0], "auto_model"):
             raise UserError("anchoring: features are of one transformer; start from an encoder of one text")
         if isinstance(encoder[-1], FeaturePath):
             return encoder
@@ -100,7 +100,7 @@ class Anchoring(Objective):
         path = FeaturePath(source, width, self.hidden, self.pool_size)
         return of_modules(encoder, [encoder[0], path.to(encoder.device)])
 
-    def whole(self, training: Training) -> str:
+    def whole_batch_reason(self, training: Training) -> str:
         """If the transformer is trained: the loss reads a text's features, of which the vector is the mean."""
         return "" if training.part == "head" else "reads features of texts"
 

@@ -53,7 +53,7 @@ class Contrast(Objective):
         head, half = load_head(folders["weights"], encoder), training.precision == "bfloat16"
         return WithMaskedLM(loss, head, **masks, half=half)
 
-    def whole(self, training):
+    def whole_batch_reason(self, training):
         """With masked language modelling: it reads states of tokens."""
         return "predicts masked words" if training.mlm_weight else ""
 

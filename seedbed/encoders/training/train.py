@@ -21,8 +21,8 @@ from seedbed import processes
 from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, memory
-from seedbed.encoders.models.two_paths import Coupled, sides_of
-from seedbed.encoders.models.two_paths_setup import Coupling, couple
+from seedbed.encoders.models.two_paths import TwoPaths, sides_of
+from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.pooling import learnt_weights
 from seedbed.encoders.prompts import Prefix, prompted, prompts_of
@@ -49,7 +49,7 @@ def train(
     folders: Mapping[str, Path] | None = None,
     prefix: Prefix | None = None,
     languages: Mapping[str, str] | None = None,
-    coupling: Coupling | None = None,
+    english_path: EnglishPath | None = None,
     seed: int,
     output: Path,
     state: Path,
@@ -70,10 +70,10 @@ def train(
         training: the training settings.
         objective: what training minimises; None: the encoder is saved without training.
         folders: a folder for each encoder that the objective refers to; `adapters` of a joint training, if there is no
-            objective; `english`, the English encoder's weights, with `coupling`.
+            objective; `english`, the English encoder's weights, with `english_path`.
         prefix: see `loading.load`; the columns' names say which texts are queries and documents (`READ_AS`).
         languages: column -> its language, where the prompt depends on the language; "": that of all other columns.
-        coupling: makes the encoder take a text and its English translation; None: the text alone.
+        english_path: makes the encoder take a text and its English translation; None: the text alone.
         seed: seed of the order of rows and of dropout. On a CPU, one seed and one number of threads give the same
             bytes.
         output: the folder that is written; it is replaced as a whole at the end.
@@ -94,8 +94,8 @@ def train(
     """
     training = training.updated({"precision": precision(training.precision)})
     encoder = _opened(weights, training, objective, prefix, seed, (languages or {}).get("", ""))
-    if coupling:
-        encoder = couple(encoder, (folders or {})["english"], coupling, prefix)
+    if english_path:
+        encoder = add_english_path(encoder, (folders or {})["english"], english_path, prefix)
     result, folders, loss = {"examples": 0} | summary([]), {**(folders or {})}, None
     if objective:
         encoder, loss, checkpoints, facts = _train(
@@ -106,7 +106,7 @@ def train(
             folders | {"weights": weights},
             prefix=prefix,
             languages=languages or {},
-            coupling=coupling,
+            english_path=english_path,
             seed=seed,
             state=Path(state),
             minutes=minutes,
@@ -114,8 +114,8 @@ def train(
         result |= facts
     elif "adapters" in folders:
         result |= attach_joint_adapters(encoder, weights, folders["adapters"])
-    facts = training.model_dump(mode="json") | result | ({"fusion": coupling.fusion} if coupling else {})
-    starts = {"source": weights, **folders} if coupling else {}
+    facts = training.model_dump(mode="json") | result | ({"fusion": english_path.fusion} if english_path else {})
+    starts = {"source": weights, **folders} if english_path else {}
     write_files = getattr(loss, "write_files", None)
     about = (about or {}) | {"seed": seed}
     if processes.is_main():
@@ -134,7 +134,7 @@ def _train(
     *,
     prefix: Prefix | None,
     languages: Mapping[str, str],
-    coupling: Coupling | None,
+    english_path: EnglishPath | None,
     seed: int,
     state: Path,
     minutes: float,
@@ -151,7 +151,7 @@ def _train(
     read = prompted(table, _texts(objective), prefix, languages) if spoken else table
     columns = _columns(objective, read, training)
     prompts = dict.fromkeys(columns, "") if spoken else prompts_of(encoder, [*columns])
-    key = [prompts, coupling.fusion, coupling.english] if coupling else prompts
+    key = [prompts, english_path.fusion, english_path.english] if english_path else prompts
     checkpoints = state / key_of(objective, read, training, key, seed, folders)
     encoder = objective.prepare(encoder, folders, seed)
     result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
@@ -181,7 +181,7 @@ def _texts_at_once(
     prefix: str,
 ) -> int:
     """As `memory.texts_at_once`, where batches can be encoded in parts: else one is encoded whole, or refused."""
-    whole = "reads two texts" if isinstance(encoder[0], Coupled) else objective.whole(training)
+    whole = "reads two texts" if isinstance(encoder[0], TwoPaths) else objective.whole_batch_reason(training)
     if not whole:
         return memory.texts_at_once(encoder, columns, training, prefix)
     if training.mini_batch:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from seedbed.encoders.translations.candidates import Candidates, unpack_candidates
-from seedbed.encoders.translations.policy import Policy, read_actor
+from seedbed.encoders.translations.policy import Environment, read_actor
 from seedbed.encoders.translations.settings import WEIGHTS, TranslationChoice
 from seedbed.generators.writing.translation_settings import ASPECTS
 from seedbed.io import UserError
@@ -105,9 +105,9 @@ def _chances(
     """The chance (n, k) of each candidate."""
     mask = candidates.mask
     if how == "actor":
-        policy = Policy(candidates, weights, 1.0)
+        environment = Environment(candidates, weights, 1.0)
         with torch.no_grad():
-            logits = read_actor(actor)(policy.features(torch.arange(len(mask)), similarity))
+            logits = read_actor(actor)(environment.features(torch.arange(len(mask)), similarity))
         return logits.masked_fill(~mask, -torch.inf).softmax(dim=1)
     if how == "uniform":
         return mask / mask.sum(dim=1, keepdim=True)

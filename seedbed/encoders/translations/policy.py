@@ -81,7 +81,7 @@ def similarities(prefix: Tensor, values: Tensor) -> Tensor:
         return cosine_similarity(prefix.float().flatten(1)[:, None], values.float().flatten(2), dim=2)
 
 
-class Policy:
+class Environment:
     """Input features and rewards of a policy: a judge's scores of candidates, and a similarity.
 
     Args:

@@ -93,7 +93,7 @@ def test_an_encoder_of_one_language_reads_another_where_that_is_named(sonar: Pat
     every = loading.open_encoder(saved)
     for language, read in (("", "yue"), ("kaz", "kaz")):
         own = loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="yue")
-        assert prompts.speak(own, language, sonar) == LANGUAGES[read]
+        assert prompts.set_language(own, language, sonar) == LANGUAGES[read]
         assert np.allclose(own.encode(["low"]), every.encode(["low"], prompt_name=read), atol=1e-5)
 
 

@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from scripts import cli, train_encoder, tune_encoder
 from seedbed.encoders import prompts
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.two_paths_setup import Coupling, couple
+from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.settings import Backbone, Prompts, Training
 from seedbed.io import UserError, read_json, sha256, write_json, write_table
 
@@ -28,7 +28,7 @@ LEARNING = Training(pooling="mean", epochs=2, batch_size=4, learning_rate=1e-3, 
 def model(weights: Path, tmp_path: Path) -> Path:
     """A model that brings prompts."""
     loading.load(weights, pooling="mean").save_pretrained(str(tmp_path / "model"))
-    write_json(read_json(tmp_path / "model" / prompts.SAID) | THEIRS, tmp_path / "model" / prompts.SAID)
+    write_json(read_json(tmp_path / "model" / prompts.CONFIG) | THEIRS, tmp_path / "model" / prompts.CONFIG)
     return tmp_path / "model"
 
 
@@ -45,7 +45,7 @@ def test_a_saved_encoder_asks_as_it_was_told_to(weights: Path, sentences: list[s
             expected = plain.encode([prompt + text for text in sentences])
             np.testing.assert_allclose(encode(sentences), expected, atol=1e-6)
     assert "encoder.encode_query(...), encoder.encode_document(...)" in (tmp_path / "made" / "README.md").read_text()
-    said = read_json(tmp_path / "made" / prompts.SAID)
+    said = read_json(tmp_path / "made" / prompts.CONFIG)
     assert said["prompts"] == {"query": "Find: ", "document": "Read: "} and said["default_prompt_name"] is None
 
 
@@ -96,16 +96,16 @@ def test_columns_are_read_as_queries_documents_or_neither(weights: Path) -> None
 
 
 def test_a_file_that_says_nothing_or_nonsense(tmp_path: Path) -> None:
-    assert prompts.own(tmp_path) == Prompts()
+    assert prompts.read_prompts(tmp_path) == Prompts()
     for prompt in ({}, None, {"web_search_query": "Instruct: "}, {"query": None}):
-        write_json({"prompts": prompt, "default_prompt_name": None}, tmp_path / prompts.SAID)
-        assert prompts.own(tmp_path) == Prompts()
-    write_json({"prompts": {"query": "{lang}: "}, "default_prompt_name": "query"}, tmp_path / prompts.SAID)
-    assert (prompts.own(tmp_path).query, prompts.own(tmp_path).text) == ("{lang}: ", "{lang}: ")
+        write_json({"prompts": prompt, "default_prompt_name": None}, tmp_path / prompts.CONFIG)
+        assert prompts.read_prompts(tmp_path) == Prompts()
+    write_json({"prompts": {"query": "{lang}: "}, "default_prompt_name": "query"}, tmp_path / prompts.CONFIG)
+    assert (prompts.read_prompts(tmp_path).query, prompts.read_prompts(tmp_path).text) == ("{lang}: ", "{lang}: ")
     for odd in ([], {"prompts": ["query: "]}, {"prompts": {"query": ["x"]}}, {"default_prompt_name": ["query"]}):
-        write_json(odd, tmp_path / prompts.SAID)
+        write_json(odd, tmp_path / prompts.CONFIG)
         with pytest.raises(UserError, match="config_sentence_transformers.json: prompts: expected a mapping of names"):
-            prompts.own(tmp_path)
+            prompts.read_prompts(tmp_path)
 
 
 def test_one_prefix_or_prompts_not_both(weights: Path, tmp_path: Path) -> None:
@@ -135,14 +135,14 @@ def test_of_two_texts_the_english_is_the_query(
 ) -> None:
     english = dict(zip(sentences, reversed(sentences), strict=True))
     source = loading.load(weights, pooling="mean", prefix="source: ")
-    found = couple(source, model, Coupling(fusion, english))
+    found = add_english_path(source, model, EnglishPath(fusion, english))
     other = loading.load(model, pooling="own", prefix="")
     for encode, prompt in ((found.encode_query, "Ask: "), (found.encode_document, "Page: "), (found.encode, "Pair: ")):
         vectors = encode(sentences)[:, -other.get_embedding_dimension() :]
         expected = other.encode([prompt + english[text] for text in sentences], normalize_embeddings=True)
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.testing.assert_allclose(vectors / lengths, expected, atol=1e-6)
-    told = couple(source, model, Coupling(fusion, english, ASKED))
+    told = add_english_path(source, model, EnglishPath(fusion, english, ASKED))
     assert told.prompts["query"] == "Find: "
     with pytest.raises(UserError, match="fusion: the multilingual encoder has prompts for queries and documents"):
-        couple(loading.load(model, pooling="mean"), model, Coupling("none", english))
+        add_english_path(loading.load(model, pooling="mean"), model, EnglishPath("none", english))

@@ -14,7 +14,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Dense
 
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.two_paths import Coupled
+from seedbed.encoders.models.two_paths import TwoPaths
 from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.translations.files import ChosenEnglish, read_choices
@@ -103,7 +103,7 @@ def test_of_a_real_encoder_they_are_those_of_its_two_sides(make_weights: Callabl
     source = loading.load(sides["source"], pooling="mean", prefix="query: ")
     anchored = Anchoring(pool_size=3, hidden=16).prepare(source, sides, 1)
     english = loading.load(sides["english"], pooling="own")
-    encoder = SentenceTransformer(modules=[Coupled(anchored, english, fusion)], device="cpu")
+    encoder = SentenceTransformer(modules=[TwoPaths(anchored, english, fusion)], device="cpu")
     encoder[0].english = dict(zip([*TEXTS, *HUMAN], [*CHOSEN, *HUMAN], strict=True))
     found = score(Task(protocol="deviation"), TEST, encoder.encode, paths=lambda wanted: path_vectors(encoder, wanted))
     g = unit(np.stack([anchored.encode(text) for text in TEXTS]))
@@ -117,7 +117,7 @@ def test_of_a_real_encoder_they_are_those_of_its_two_sides(make_weights: Callabl
 def test_two_paths_into_other_spaces_are_told(make_weights: Callable[..., Path]) -> None:
     source = loading.load(make_weights("bert"), pooling="mean")
     source.append(Dense(source.get_embedding_dimension(), 6))
-    encoder = SentenceTransformer(modules=[Coupled(source, loading.load(make_weights("bert"), pooling="own"), "none")])
+    encoder = SentenceTransformer(modules=[TwoPaths(source, loading.load(make_weights("bert"), pooling="own"), "none")])
     encoder[0].english = dict(zip(TEXTS, CHOSEN, strict=True))
     assert has_paths(encoder) and not has_paths(source)
     with pytest.raises(UserError, match=r"6 numbers.*English; start from"):

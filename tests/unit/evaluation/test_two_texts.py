@@ -16,7 +16,7 @@ from scripts import score as program
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
-from seedbed.encoders.models.two_paths_setup import Coupling, couple
+from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.evaluation import protocols
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.protocols import choice, declared
@@ -62,7 +62,9 @@ def places(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """An encoder of two texts on tiny models, and what was chosen for all of them; elsewhere, for none."""
     root = tmp_path_factory.mktemp("two")
     source = loading.load(tiny.backbone(root / "source"), pooling="mean", prefix="query: ")
-    save(couple(source, tiny.backbone(root / "english"), Coupling("none", {})), root / "7", {"seed": 7}, {})
+    save(
+        add_english_path(source, tiny.backbone(root / "english"), EnglishPath("none", {})), root / "7", {"seed": 7}, {}
+    )
     every = [
         *zip(HAUSA, ENGLISH, strict=True),
         *zip(SWAHILI, ENGLISH, strict=True),

@@ -17,8 +17,8 @@ from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
-from seedbed.encoders.models.two_paths import Coupled
-from seedbed.encoders.models.two_paths_setup import Coupling, couple
+from seedbed.encoders.models.two_paths import TwoPaths
+from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
 from seedbed.encoders.settings import Training
@@ -54,8 +54,10 @@ def anchored(sides: dict[str, Path]) -> SentenceTransformer:
 def made(sides: dict[str, Path], output: Path, fusion: str, start: Path | None = None) -> Path:
     training = Training(pooling="own" if start else "mean")
     options = {"objective": None, "prefix": "query: ", "seed": 1, "state": output.with_suffix(".state"), "minutes": 60}
-    folders, coupling = {"english": sides["english"]}, Coupling(fusion, {})
-    train(start or sides["source"], None, training, folders=folders, coupling=coupling, output=output, **options)
+    folders, english_path = {"english": sides["english"]}, EnglishPath(fusion, {})
+    train(
+        start or sides["source"], None, training, folders=folders, english_path=english_path, output=output, **options
+    )
     return output
 
 
@@ -80,7 +82,7 @@ def test_a_vector_is_that_of_both_paths(sides: dict[str, Path], tmp_path: Path, 
 def test_the_source_may_have_a_pooling_of_ours(sides: dict[str, Path], tmp_path: Path, pooling: str) -> None:
     source = loading.load(sides["source"], pooling=pooling, seed=1)
     one = source.encode(TEXTS, normalize_embeddings=True)
-    encoder = couple(source, sides["english"], Coupling("none", CHOSEN))
+    encoder = add_english_path(source, sides["english"], EnglishPath("none", CHOSEN))
     save(encoder, tmp_path / "encoder", {}, {})
     again = loading.open_encoder(tmp_path / "encoder")
     again[0].english = CHOSEN
@@ -89,7 +91,7 @@ def test_the_source_may_have_a_pooling_of_ours(sides: dict[str, Path], tmp_path:
 
 def test_features_stand_before_the_tokens_of_the_english(sides: dict[str, Path]) -> None:
     source = anchored(sides)
-    encoder = couple(source, sides["english"], Coupling("prefix", CHOSEN))
+    encoder = add_english_path(source, sides["english"], EnglishPath("prefix", CHOSEN))
     found = encoder.encode(TEXTS)
     english = loading.load(sides["english"], pooling="mean")
     for text, vector in zip(TEXTS, found, strict=True):
@@ -100,11 +102,11 @@ def test_features_stand_before_the_tokens_of_the_english(sides: dict[str, Path])
         expected = normalize(states.mean(dim=1), dim=1)[0].detach().numpy()
         np.testing.assert_allclose(vector, expected, atol=1e-5)
     with pytest.raises(UserError, match=r"fusion prefix:.*features.*32"):
-        couple(loading.load(sides["source"], pooling="mean"), sides["english"], Coupling("prefix", {}))
+        add_english_path(loading.load(sides["source"], pooling="mean"), sides["english"], EnglishPath("prefix", {}))
 
 
 def test_a_text_that_is_cut_after_features_ends_as_it_would(sides: dict[str, Path]) -> None:
-    encoder = couple(anchored(sides), sides["english"], Coupling("prefix", CHOSEN))
+    encoder = add_english_path(anchored(sides), sides["english"], EnglishPath("prefix", CHOSEN))
     transformer, long = encoder[0].sides["english"][0], f"{ENGLISH[0]} {ENGLISH[1]}"
     ids, size = transformer.tokenizer(long)["input_ids"], encoder[0].sides["source"][-1].size
     transformer.max_seq_length = size + 5
@@ -116,12 +118,12 @@ def test_a_text_that_is_cut_after_features_ends_as_it_would(sides: dict[str, Pat
     assert (*ids[:4], ids[-1]) in read and ids[-1] == transformer.tokenizer.sep_token_id
     transformer.max_seq_length = size
     with pytest.raises(UserError, match=f"{size} features leave none of {size} tokens"):
-        Coupled(anchored(sides), encoder[0].sides["english"], "prefix")
+        TwoPaths(anchored(sides), encoder[0].sides["english"], "prefix")
 
 
 @pytest.mark.parametrize("wrong", [[("one",)], [("a text", "its English", "more")]])
 def test_what_is_no_pair_is_told(sides: dict[str, Path], wrong: list) -> None:
-    encoder = couple(anchored(sides), sides["english"], Coupling("none", CHOSEN))
+    encoder = add_english_path(anchored(sides), sides["english"], EnglishPath("none", CHOSEN))
     with pytest.raises(UserError, match=r"texts instead of two; give.*\(text, English\)"):
         encoder.encode(wrong)
 
@@ -160,7 +162,7 @@ def test_a_trained_fusion_learns_what_stands_after_the_backbones(
     def run(output: Path, minutes: float) -> Path:
         training = Training(pooling="own", part="head", batch_size=2, epochs=3, learning_rate=1e-2, precision="float32")
         options = {"prefix": "query: ", "seed": 1, "state": tmp_path / "state", "minutes": minutes}
-        coupling = Coupling(fusion, CHOSEN)
+        english_path = EnglishPath(fusion, CHOSEN)
         objective = Correlation(queue_size=8, warm_up=2)
         train(
             start,
@@ -168,7 +170,7 @@ def test_a_trained_fusion_learns_what_stands_after_the_backbones(
             training,
             objective=objective,
             folders=folders,
-            coupling=coupling,
+            english_path=english_path,
             output=output,
             **options,
         )
@@ -198,7 +200,7 @@ def test_an_encoder_of_two_texts_goes_on_from_another(sides: dict[str, Path], tm
     rows = {"id": ["1", "2", "3"], "sentence1": TEXTS[:3], "sentence2": TEXTS[1:], "score": ["1", "4", "2"]}
     training = Training(pooling="own", part="head", batch_size=2, epochs=3, learning_rate=1e-2, precision="float32")
     options = {"prefix": "query: ", "seed": 1, "state": tmp_path / "state", "minutes": 60}
-    told = {"folders": {"english": sides["english"]}, "coupling": Coupling("concat", CHOSEN)}
+    told = {"folders": {"english": sides["english"]}, "english_path": EnglishPath("concat", CHOSEN)}
     objective = Correlation(queue_size=8, warm_up=2)
     train(first, pd.DataFrame(rows), training, objective=objective, output=tmp_path / "learnt", **told, **options)
     learnt = loading.open_encoder(tmp_path / "learnt")
