@@ -224,9 +224,13 @@ def is_own(path: Path, folder: Path) -> bool:
 
 
 def sha256(path: str | Path) -> str:
-    """Hex digest of a file; of a directory, from its files' relative names and digests in sorted order."""
+    """Hex digest of a file; of a directory, from its files' relative names and digests in sorted order.
+
+    Raises:
+        FileNotFoundError: there is neither.
+    """
     path = Path(path)
-    if path.is_file():
+    if not path.is_dir():
         with path.open("rb") as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     digests = {str(file.relative_to(path)): sha256(file) for file in sorted(path.rglob("*")) if file.is_file()}

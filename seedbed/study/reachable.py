@@ -27,6 +27,7 @@ from pydantic import TypeAdapter
 
 from seedbed.io import atomic, fingerprint, sha256
 from seedbed.resources import ROOT
+from seedbed.study import messages
 from seedbed.study.messages import strip_messages
 
 LIBRARY, PROGRAMS = PACKAGES = ("seedbed", "scripts")
@@ -213,8 +214,8 @@ def _notes() -> Path:
 
 @cache
 def _parser() -> list[str]:
-    """Digests of what parses."""
-    return [sha256(Path(__file__).with_name(name)) for name in ("reach.py", "made.py")]
+    """Digests of the files that parse."""
+    return [sha256(file) for file in (__file__, messages.__file__)]
 
 
 def _pieces_of(tree: ast.Module) -> Source:

@@ -1,5 +1,6 @@
 """Claims of the papers that tables can test: the paper's numbers, ours from a study, and a verdict."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
@@ -12,7 +13,7 @@ from seedbed.io import UserError
 from seedbed.resources import resource, spec_file
 from seedbed.settings import OnceEach, Settings, explain
 from seedbed.tables.cells import grid
-from seedbed.tables.published import AVERAGE, NAME, Published
+from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import Column, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
@@ -20,15 +21,23 @@ CANNOT = "cannot be run"
 FILE = resource("claims.yaml")
 FEW = 4
 """Maximum number of comparisons in a cell of the page."""
+STATED = {
+    "n": re.compile(r"\bn \d").search,
+    "seeds": re.compile(r"\bseeds?\b").search,
+    "an interval": re.compile(r"\[[^]]+, [^]]+\]").search,
+}
+"""What the numbers of a study must have for a verdict."""
 
 
 class Side(Settings):
-    """One of two rows that are compared."""
+    """One of two numbers that are compared."""
 
     recipe: str
     """A recipe of the table, or a kind of classifier."""
     backbone: str = ""
     """By the paper's name; left out, each backbone that has both rows."""
+    column: str = ""
+    """Label of its column, where both sides have another; left out, each of the claim's columns."""
 
 
 class Ours(Settings):
@@ -39,13 +48,21 @@ class Ours(Settings):
     page: str
     """The page that reports it."""
     numbers: str
-    """With n, seeds and interval."""
+    """With n, seeds and interval, unless they are undecided."""
     verdict: Literal["reproduced", "not reproduced", "undecided"]
     """At this study's scale; undecided: nothing was tested, or intervals overlap."""
 
+    @model_validator(mode="after")
+    def _decided_by_numbers(self) -> Self:
+        if self.verdict != "undecided" and (
+            lacking := [name for name, form in STATED.items() if not form(self.numbers)]
+        ):
+            raise ValueError(f"numbers: {self.verdict} without {' and '.join(lacking)}; state them, or it is undecided")
+        return self
+
 
 class Claim(Settings):
-    """One row of a table is better than another."""
+    """One number of a table is better than another."""
 
     claim: str
     """In a sentence."""
@@ -53,10 +70,12 @@ class Claim(Settings):
     """Where the paper says so."""
     table: str
     """A table's name."""
-    columns: Annotated[OnceEach[str], Field(min_length=1)]
-    """Labels of the table's columns, or of means of them."""
+    columns: Annotated[OnceEach[str], Field(min_length=1)] = ("",)
+    """Labels of the table's columns, or of means of them; left out, each side has its own."""
     better: Side
     than: Side
+    lower: bool = False
+    """The better number is the lower one."""
     languages: OnceEach[str] = (AVERAGE,)
     """Where the paper's numbers are, or their average."""
     cannot: str = ""
@@ -66,10 +85,10 @@ class Claim(Settings):
     @model_validator(mode="after")
     def _of_the_table(self) -> Self:
         spec = self.spec
-        for label in self.columns:
-            if label not in columns_of(spec):
-                raise ValueError(f"columns: table {self.table} has no {label!r}")
         for side in (self.better, self.than):
+            for label in (side.column or column for column in self.columns):
+                if label not in columns_of(spec):
+                    raise ValueError(f"columns: table {self.table} has no {label!r}")
             if side.recipe not in {*spec.recipes, *spec.classifiers}:
                 raise ValueError(f"{side.recipe}: no row of table {self.table}")
         return self
@@ -78,6 +97,15 @@ class Claim(Settings):
     def spec(self) -> TableSpec:
         """The table that tests the claim."""
         return TableSpec.load(spec_file("tables", self.table))
+
+    @property
+    def several(self) -> bool:
+        """Whether it compares in several columns."""
+        return len(self.columns) > 1
+
+    def holds(self, better: float, than: float) -> bool:
+        """Whether one number is better than another."""
+        return better < than if self.lower else better > than
 
 
 class Claims(Settings):
@@ -138,11 +166,11 @@ def printed(claim: Claim) -> list[Compared]:
         for backbone in [""] if claim.better.backbone else backbones:
             for language in claim.languages:
                 sides = [
-                    published.cell(columns[label], side.recipe, side.backbone or backbone, language)
+                    published.cell(columns[side.column or label], side.recipe, side.backbone or backbone, language)
                     for side in (claim.better, claim.than)
                 ]
                 if all(sides):
-                    names = [label if len(claim.columns) > 1 else "", backbone if several else ""]
+                    names = [label if claim.several else "", backbone if several else ""]
                     names.append(language if len(claim.languages) > 1 else "")
                     found.append(Compared(", ".join(filter(None, names)), *(side.value for side in sides)))
     return found
@@ -151,7 +179,7 @@ def printed(claim: Claim) -> list[Compared]:
 def held_by_its_paper(claim: Claim) -> str:
     """`in 3 of 4`: in how many of the paper's own comparisons a claim holds; empty: in all."""
     found = printed(claim)
-    held = sum(one.better > one.than for one in found)
+    held = sum(claim.holds(one.better, one.than) for one in found)
     return "" if held == len(found) else f"in {held} of {len(found)}"
 
 
@@ -180,7 +208,8 @@ def _claim(claim: Claim) -> str:
 
 
 def _printed(claim: Claim) -> str:
-    found = printed(claim)
+    if not (found := printed(claim)):
+        return "a figure without numbers"
     told = "; ".join(one.text for one in found[:FEW]) + ("; ..." if len(found) > FEW else "")
     held = held_by_its_paper(claim)
     return f"{told} (holds {held})" if held else told
@@ -202,7 +231,7 @@ def _verdict(claim: Claim) -> str:
 
 
 def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
-    """The claims that a study's tables test on the paper's data and encoders, in Markdown; empty: none.
+    """Claims of each paper of which a study's tables test one, on the paper's data and encoders, in Markdown.
 
     Args:
         claims: the claims.
@@ -210,32 +239,50 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
     """
     lines = [["Claim", "The paper's numbers", "Of this study", "Verdict"]]
     for own in claims.papers.values():
-        for claim in own:
-            if claim.table in tables and (found := list(_tried(claim, tables[claim.table]))):
-                verdict = REPRODUCED if all(better for _, better in found) else NOT_REPRODUCED
-                told = "; ".join(text for text, _ in found[:FEW]) + ("; ..." if len(found) > FEW else "")
-                lines.append([_claim(claim), _printed(claim), told, verdict])
+        tried = [[*_tried(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
+        if any(tried):
+            lines += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
     return _left(lines) if len(lines) > 1 else ""
 
 
+def _judged(claim: Claim, found: list[tuple[str, bool]]) -> tuple[str, str]:
+    """A study's comparisons, those in which a claim fails first, and the verdict."""
+    if not found:
+        return "-", f"{CANNOT}: {claim.cannot}" if claim.cannot else NOT_RUN
+    held = sum(better for _, better in found)
+    told = "; ".join(text for text, _ in sorted(found, key=lambda one: one[1])[:FEW])
+    told += "; ..." if len(found) > FEW else ""
+    if held < len(found) > 1:
+        told += f" (holds in {held} of {len(found)})"
+    return told, REPRODUCED if held == len(found) else NOT_REPRODUCED
+
+
 def _tried(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool]]:
-    """Each comparison that a table has of a claim, and whether the row is significantly better, as the paper says."""
-    mine = table[table["column"].isin(claim.columns) & table["language"].isin(claim.languages) & table["delta"].notna()]
-    for (column, language), rows in mine.groupby(["column", "language"], sort=False):
-        better, than = (_side(rows, side) for side in (claim.better, claim.than))
-        for backbone in [""] if claim.better.backbone else sorted({*better} & {*than}):
-            one, other = better.get(backbone), than.get(backbone)
-            if one is not None and other is not None:
-                names = ", ".join(filter(None, (column if len(claim.columns) > 1 else "", backbone, language)))
-                yield f"{_number(one)} against {_number(other)} ({names})", _better(one, other)
+    """Each comparison that a table has of a claim, and whether the number is significantly better."""
+    if claim.cannot:
+        return
+    mine = table[table["language"].isin(claim.languages) & table["delta"].notna()]
+    for language, rows in mine.groupby("language", sort=False):
+        for label in claim.columns:
+            better, than = (_side(rows, side, label) for side in (claim.better, claim.than))
+            for backbone in sorted({*better} & {*than}):
+                one, other = better[backbone], than[backbone]
+                names = ", ".join(filter(None, (label if claim.several else "", backbone, language)))
+                yield f"{_number(one)} against {_number(other)} ({names})", _better(claim, one, other)
 
 
-def _side(rows: pd.DataFrame, side: Side) -> dict[str, pd.Series]:
-    """Backbone -> the row of one side; a backbone that the claim names has an empty name here."""
-    own = rows[rows["recipe"] == side.recipe]
-    if side.backbone:
-        own = own[[NAME + side.backbone + NAME in cell for cell in own["paper_cell"]]].assign(backbone="")
-    return {row["backbone"]: row for _, row in own.iterrows()}
+def _side(rows: pd.DataFrame, side: Side, label: str) -> dict[str, pd.Series]:
+    """Backbone, by the paper's name -> the row of one side; one that the claim names has an empty name here.
+
+    Means of the paper's numbers are no cell of the paper: their backbones have the study's names.
+    """
+    own = rows[(rows["recipe"] == side.recipe) & (rows["column"] == (side.column or label))]
+    keys = ([*row["paper_cell"].split(NAME)] for _, row in own.iterrows())
+    names = [key[KEY.index("backbone")] if len(key) == len(KEY) else None for key in keys]
+    named = {name or row["backbone"]: row for name, (_, row) in zip(names, own.iterrows(), strict=True)}
+    if not side.backbone:
+        return named
+    return {"": named[side.backbone]} if side.backbone in named else {}
 
 
 def _number(row: pd.Series) -> str:
@@ -243,10 +290,11 @@ def _number(row: pd.Series) -> str:
     return f"{row['value']:z.1f}{interval}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
 
 
-def _better(one: pd.Series, other: pd.Series) -> bool:
-    """Whether a number is significantly greater: by the table's test where it compares the two, else if the intervals
+def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool:
+    """Whether a number is significantly better: by the table's test where it compares the two, else if the intervals
     do not overlap."""
     for row, base, sign in ((one, other, 1), (other, one, -1)):
-        if row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"] and pd.notna(row["p_adjusted"]):
-            return bool(sign * row["difference"] > 0 and row["p_adjusted"] < 1 - row["level"])
-    return bool(one["low"] > other["high"])
+        compared = row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"]
+        if compared and row["column"] == base["column"] and pd.notna(row["p_adjusted"]):
+            return claim.holds(sign * row["difference"], 0) and bool(row["p_adjusted"] < 1 - row["level"])
+    return bool(one["high"] < other["low"] if claim.lower else one["low"] > other["high"])

@@ -10,7 +10,7 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.tables import claims
-from seedbed.tables.claims import Claim, Claims
+from seedbed.tables.claims import Claim, Claims, Ours
 from seedbed.tables.tabulate import COLUMNS
 
 CLAIMS = Claims.load()
@@ -27,7 +27,7 @@ def named(claim: Claim) -> str:
 
 @pytest.mark.parametrize("claim", EVERY, ids=named)
 def test_a_claim_has_numbers_of_its_paper_and_ours_stand_on_their_page(claim: Claim) -> None:
-    assert claims.printed(claim)
+    assert claims.printed(claim) or not claim.spec.paper
     for one in claim.ours:
         assert Path(one.study).is_file()
         page = " ".join(Path(one.page).read_text(encoding="utf-8").split())
@@ -41,6 +41,27 @@ def test_the_papers_numbers_are_compared_and_counted() -> None:
     assert claims.held_by_its_paper(claim) == ""
     turned = Claim.model_validate(LORA | {"better": LORA["than"], "than": LORA["better"]})
     assert claims.held_by_its_paper(turned) == "in 0 of 2"
+
+
+def test_the_lower_number_may_be_the_better_one_and_sides_may_be_columns_of_one_row() -> None:
+    larger = next(claim for claim in EVERY if claim.lower and claim.several)
+    assert all(one.better < one.than for one in claims.printed(larger)) and claims.held_by_its_paper(larger) == ""
+    sizes = {
+        "better": {"recipe": "published", "column": "mean at 10"},
+        "than": {"recipe": "published", "column": "mean at 1"},
+    }
+    words = Claim.model_validate({"claim": "Falls", "where": "A.1", "table": "lira_table10", "lower": True} | sizes)
+    assert len(claims.printed(words)) == 3 and claims.held_by_its_paper(words) == ""
+
+
+@pytest.mark.parametrize("lacking", ["n 600, ", ", three seeds", " [0.5, 10.6]"])
+def test_a_verdict_of_a_study_stands_on_n_seeds_and_an_interval(lacking: str) -> None:
+    one = {"study": "studies/a.yaml", "page": "docs/a.md", "numbers": "+5.5 [0.5, 10.6], n 600, three seeds"}
+    assert Ours.model_validate(one | {"verdict": "reproduced"})
+    less = one | {"numbers": one["numbers"].replace(lacking, "")}
+    assert Ours.model_validate(less | {"verdict": "undecided"})
+    with pytest.raises(ValueError, match="numbers: reproduced without"):
+        Ours.model_validate(less | {"verdict": "reproduced"})
 
 
 @pytest.mark.parametrize(
@@ -95,3 +116,23 @@ def test_a_named_backbone_is_found_by_the_papers_name() -> None:
     assert verdicts(table, **sides) == "", "no row of mmBERT"
     table.loc[0, ["backbone", "paper_cell"]] = ["mmbert", "crosslingual|mmBERT|avg|STS|spearman"]
     assert verdicts(table, **sides).endswith("| reproduced |"), "the intervals lie apart"
+
+
+def test_rows_of_a_table_are_joined_by_the_papers_name_of_the_backbone() -> None:
+    table = made(69, 2, 0.01)
+    table.loc[0, ["backbone", "paper_cell"]] = ["the-other", "crosslingual|XLM-R|avg|STS|spearman"]
+    table.loc[1, "p_adjusted"] = float("nan")  # another backbone is not its baseline
+    assert "(XLM-R, avg) | not reproduced |" in verdicts(table)
+
+
+def test_where_lower_is_better_so_is_the_test() -> None:
+    assert verdicts(made(69, 2, 0.01), lower=True).endswith("| not reproduced |")
+    assert verdicts(made(60, -2, 0.01), lower=True).endswith("| reproduced |")
+
+
+def test_the_claims_of_a_paper_are_shown_with_one_that_was_tried() -> None:
+    own = [Claim.model_validate(LORA | change) for change in ({}, {"table": "bootstrapping_table3", "than": LORA["better"],
+           "better": {"recipe": "xllora-20k"}}, {"cannot": "it is gone"})]  # fmt: skip
+    found = claims.of_study(Claims(papers={"P": own, "Q": own[1:]}), {"table1": made(69, 2, 0.01)}).splitlines()
+    ends = [line.rsplit("|", 2)[1].strip() for line in found]
+    assert ends == ["Verdict", "---", "reproduced", "not run", "cannot be run: it is gone"]

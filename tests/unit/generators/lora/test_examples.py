@@ -117,6 +117,13 @@ def test_passages_hold_each_sentence_once_and_no_more_fits(
             assert len(one) + len(line.completion) - 1 > limit
 
 
+def test_a_passage_and_its_end_fit_exactly_or_are_two(tokenizer: AutoTokenizer) -> None:
+    sentences = ["one", "two"]
+    (both,) = subject.passages(tokenizer, sentences, 1000)
+    assert len([*subject.passages(tokenizer, sentences, len(both))]) == 1
+    assert len([*subject.passages(tokenizer, sentences, len(both) - 1)]) == 2
+
+
 def test_passages_draw_on_all_sentences_and_count_as_examples(tokenizer: AutoTokenizer) -> None:
     rows = [{"text": text} for text in tiny.sentences("hau", 60)]
     one, two, every = (
