@@ -142,6 +142,15 @@ def test_a_row_of_one_language_model_only_is_not_made() -> None:
     assert len(backbones) == 10 and "Aya-23 8B" not in backbones
 
 
+def test_a_variant_makes_the_row_of_a_paid_retriever() -> None:
+    config = yaml.safe_load(Path(STUDIES["miners"]).read_text())["classifiers"]
+    variants = config["bloomz-560m-icl"]["in_context"]["variants"]
+    variants["one-shot-cohere"] = {"retriever": {"backbone": "cohere-embedv3", "recipe": "published"}}
+    blocks = TablePlan.get(study_of(STUDIES["miners"], classifiers=config), "miners_table16").blocks
+    (row,) = {label for label in SPECS["miners_table16"].absent if "Cohere" in label}
+    assert any(row in block.names.values() for block in blocks)
+
+
 @pytest.mark.parametrize("name", OF_PAPERS)
 def test_rows_that_are_said_to_be_absent_are_not_made(name: str) -> None:
     spec, study = SPECS[name], shipped(SPECS[name].group)
