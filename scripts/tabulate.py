@@ -37,7 +37,8 @@ def main(job: Job) -> None:
     write(table, job.output)
     with atomic(job.layout) as temporary:
         quoted = {(block.backbone, block.column.label): block.quoted for block in blocks}
-        temporary.write_text(layout(table, spec, published, quoted), encoding="utf-8")
+        papers = {block.backbone: block.paper_backbone for block in blocks}
+        temporary.write_text(layout(table, spec, published, quoted, papers), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -191,7 +191,8 @@ def of_labellers(
     baseline: str,
     reserved: Collection[str] = (),
 ) -> list[Block]:
-    """The blocks of classifiers that a table of encoders shows too, in columns with labels; see `plan`.
+    """The blocks of classifiers that a table of encoders shows too, in columns with labels, with its kinds in the
+    spec's order; see `plan`.
 
     A column has only classifiers that are scored in all its languages, because averages over fewer could not be
     compared.
@@ -204,21 +205,22 @@ def of_labellers(
         baseline: the study's baseline recipe; the spec's own has priority.
         reserved: languages that appear only in tables that name them.
     """
+    by_kind = {system.recipe: system for system in systems}
+    kinds = [by_kind[kind] for kind in spec.classifiers if kind in by_kind]
     return [
         Block(
             backbone=name,
             paper_backbone=offered.paper,
             column=column,
             tests=tests,
-            systems=[system],
-            names={system.recipe: spec.classifier_name(system.recipe, name)},
-            baseline=spec.baseline or baseline,
+            systems=shown,
+            names={system.recipe: spec.classifier_name(system.recipe, name) for system in shown},
+            baseline=spec.baseline_classifier or spec.baseline or baseline,
         )
         for name, offered in _shown(spec, classifiers).items()
         for column, tests in (_columns(spec, tasks, reserved) if spec.classifiers else ())
         if column.labelled and offered.tests(tests) == tests
-        for system in systems
-        if system.recipe in spec.classifiers and system.has(name, "")
+        if (shown := [system for system in kinds if system.has(name, "")])
     ]
 
 

@@ -172,6 +172,8 @@ class TableSpec(Spec):
     """The study's classifiers of these kinds are rows too, in the columns of protocol knn and in those that classifiers
     alone answer: random, majority, fine-tuned; or zero-shot, source or another variant of a language model. Kind ->
     printed name where a classifier has several, else the classifier's name is printed."""
+    baseline_classifier: str = ""
+    """The kind of classifier, in a table of encoders, that differences of a classifier's other kinds are taken from."""
     languages: OnceEach[str] = ()
     """Languages in print order; others come after them."""
     only_languages: bool = False
@@ -189,8 +191,8 @@ class TableSpec(Spec):
     paper: Paper | None = None
     """Left out, no paper has this table."""
     absent: dict[str, str] = {}
-    """A column, a group of columns or a row of the paper that its shipped study does not make -> why; printed below the
-    caption where it is not there."""
+    """A column, a group of columns or a row that its shipped study does not make -> why; printed below the caption
+    where it is not there. A row by the paper's name, or as it would be printed: backbone, recipe, or both."""
 
     @model_validator(mode="after")
     def _own_recipes(self) -> Self:
@@ -227,6 +229,9 @@ class TableSpec(Spec):
             )
         if self.classifiers and not any(column.labelled for column in self.columns):
             raise ValueError("classifiers: they need a column of protocol knn, or of classifiers, and there is none")
+        if self.baseline_classifier and self.baseline_classifier not in self.classifiers:
+            near = suggest(self.baseline_classifier, sorted(self.classifiers))
+            raise ValueError(f"baseline_classifier: {self.baseline_classifier!r} is none of `classifiers`; {near}")
         if self.classifiers and self.over_backbones:
             raise ValueError("over_backbones: an average over backbones has no classifiers; leave one of both out")
         return self

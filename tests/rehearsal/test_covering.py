@@ -91,9 +91,11 @@ def test_every_column_and_row_of_the_specs_is_there(paper, config, plans):
 
 
 def promised(spec, column):
-    """The rows of a column: recipes, or the variants of language models, where they alone answer; or both."""
+    """The rows of a column: recipes, or the variants of language models, where they alone answer; or both. Not those that
+    the spec calls absent."""
     of_models, kinds = column["protocol"] in ASKED, [*spec.get("classifiers", ())]
     recipes = [] if of_models and kinds else column.get("recipes") or spec["recipes"]
+    recipes = [recipe for recipe in recipes if spec["recipes"][recipe] not in spec.get("absent", {})]
     return [*recipes, *(kinds if of_models or column["protocol"] == "knn" else ())]
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seedbed.encoders.prompts import CONFIG, read_prompts
 from seedbed.generators.writing.backends import Request, open_backend
 from seedbed.generators.writing.judge import numbers
 from seedbed.generators.writing.prompts import judging_prompts, prompter, translation_prompt, without_thoughts
@@ -109,6 +110,16 @@ def test_a_judge_says_three_numbers(greedy):
     done = [*backend.write([Request(str(row), backend.encode(one["numbers"])) for row, one in enumerate(asked)], None)]
     scores = [numbers(one.text) for one in done]
     assert sum(math.isfinite(score[0]) for score in scores) > 18 and len({*scores}) > 4
+
+
+def test_an_encoder_has_its_prompts_in_its_own_file(tmp_path):
+    name = "Qwen/Qwen3-Embedding-0.6B"
+    (tmp_path / CONFIG).write_bytes(repository(name, replica.models()[name]).files[CONFIG])
+    prompts = read_prompts(tmp_path)
+    assert prompts.query.startswith("Instruct: ") and prompts.query.endswith("\nQuery:")
+    assert prompts.document == prompts.text == "" and prompts.differ
+    study = load(yaml.safe_load(Path(PAPERS["002"].config).read_text()))
+    assert study.backbones["Qwen3-Embedding-0.6B"].prompts is None, "the study has none of its own"
 
 
 def asked(server, path):

@@ -23,6 +23,7 @@ def layout(
     spec: TableSpec,
     published: Published,
     quoted: Mapping[tuple[str, str], Sequence[Quote]] = MappingProxyType({}),
+    papers: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """The table in Markdown as the paper prints it: a block for each backbone and column, methods x languages.
 
@@ -33,9 +34,10 @@ def layout(
         spec: the table's spec.
         published: the paper's numbers.
         quoted: (backbone, column) -> scores that others report on the same tests, in rows below ours.
+        papers: backbone -> its name in the paper, by which `absent` names it.
     """
     compared = table["paper"].notna().any()
-    parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published)]
+    parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published, papers)]
     if spec.paper and not compared:
         parts.append("**No number here has a counterpart in the paper.**")
     if spec.across == "languages":
@@ -69,18 +71,25 @@ def _by_language(
     return parts
 
 
-def _absent(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
-    """The columns, and rows of the paper, that the table lacks, by reason; nothing where all are there."""
+def _absent(table: pd.DataFrame, spec: TableSpec, published: Published, papers: Mapping[str, str]) -> list[str]:
+    """The columns and rows that the table lacks, by reason; nothing where all are there."""
     columns = [column for column in spec.columns if column.label in {*table["column"]}]
     shown = {name for column in columns for name in (column.label, column.group)}
     cells = (tuple(name.split(NAME)) for name in table["paper_cell"].unique() if name)
     shown |= {published.cells[key].system for key in cells}
+    for backbone, method in {*zip(table["backbone"], table["method"], strict=True)}:
+        shown |= row_names(papers.get(backbone) or backbone, method)
     lacking: dict[str, list[str]] = {}
     for name, why in spec.absent.items():
         if name not in shown:
             lacking.setdefault(why, []).append(name)
     told = "; ".join(f"{', '.join(names)} ({why})" for why, names in lacking.items())
     return [f"Not in this table: {told}."] if told else []
+
+
+def row_names(backbone: str, method: str) -> set[str]:
+    """What `absent` may call a row: by its backbone, its recipe's printed name, or both."""
+    return {backbone, method, f"{backbone}, {method}"}
 
 
 def _legend(block: pd.DataFrame, metric: Metric) -> str:

@@ -197,9 +197,33 @@ def test_a_column_has_only_classifiers_that_are_asked_in_all_its_languages():
     assert [block.backbone for block in shown_beside(named)] == ["drawn"]
 
 
+def test_kinds_of_a_classifier_come_in_the_specs_order_and_have_a_baseline_of_their_own():
+    kinds = [System(recipe=kind, language="mul", seeds=[1], backbones=["drawn"]) for kind in ("source", "prefixed")]
+    facts = {"columns": [KNN], "classifiers": {"prefixed": "LiRA", "source": "backbone"}}
+    (block,) = shown_beside(spec(**facts), systems=kinds)
+    assert (list(block.names.values()), block.baseline) == (["LiRA", "backbone"], "base")
+    assert [system.recipe for system in block.systems] == ["prefixed", "source"]
+    (block,) = shown_beside(spec(**facts, baseline_classifier="prefixed"), systems=kinds)
+    assert block.baseline == "prefixed"
+
+
+def test_rows_of_ablations_are_compared_with_lira_itself_and_the_plain_model_comes_first():
+    study = Study.model_validate(yaml.safe_load(Path("config/lira.yaml").read_text()))
+    rows = {}
+    for block in TablePlan.get(study, "lira_table8").blocks:
+        rows.setdefault(block.column.label, []).extend((one.recipe, block.baseline) for one in block.systems)
+    assert rows["STS22"][:2] == [("published", "lira"), ("lira", "lira")]
+    assert rows["MGSM"][:2] == [("source", "prefixed"), ("prefixed", "prefixed")]
+    assert {baseline for _, baseline in rows["MGSM"]} == {"prefixed"} and len(rows["MGSM"]) == 6
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
+        (
+            {"columns": [KNN], "classifiers": ["random"], "baseline_classifier": "rando"},
+            "baseline_classifier: 'rando' is none.*'random'",
+        ),
         ({"columns": [STS], "classifiers": ["random"]}, "column of protocol knn"),
         (
             {"columns": [KNN], "classifiers": ["random"], "over_backbones": True},
