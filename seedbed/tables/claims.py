@@ -1,7 +1,7 @@
 """Claims of the papers that tables can test: the paper's numbers, ours from a study, and a verdict."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -210,7 +210,7 @@ def _claim(claim: Claim) -> str:
 def _printed(claim: Claim) -> str:
     if not (found := printed(claim)):
         return "a figure without numbers"
-    told = "; ".join(one.text for one in found[:FEW]) + ("; ..." if len(found) > FEW else "")
+    told = _few([one.text for one in found])
     held = held_by_its_paper(claim)
     return f"{told} (holds {held})" if held else told
 
@@ -221,10 +221,17 @@ def _here(claim: Claim) -> str:
 
 
 def _verdict(claim: Claim) -> str:
-    if claim.cannot:
-        return f"{CANNOT}: {claim.cannot}"
     small = list(dict.fromkeys(one.verdict for one in claim.ours))
-    return "; ".join([NOT_RUN, *(f"in a small study: {one}" for one in small)])
+    return "; ".join([_untried(claim), *(f"in a small study: {one}" for one in small)])
+
+
+def _untried(claim: Claim) -> str:
+    """The verdict of a claim that nobody tried, or can."""
+    return f"{CANNOT}: {claim.cannot}" if claim.cannot else NOT_RUN
+
+
+def _few(comparisons: Sequence[str]) -> str:
+    return "; ".join(comparisons[:FEW]) + ("; ..." if len(comparisons) > FEW else "")
 
 
 # ------------------------------------------------------------------------------------------------------ of a study
@@ -248,10 +255,9 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
 def _judged(claim: Claim, found: list[tuple[str, bool]]) -> tuple[str, str]:
     """A study's comparisons, those in which a claim fails first, and the verdict."""
     if not found:
-        return "-", f"{CANNOT}: {claim.cannot}" if claim.cannot else NOT_RUN
+        return "-", _untried(claim)
     held = sum(better for _, better in found)
-    told = "; ".join(text for text, _ in sorted(found, key=lambda one: one[1])[:FEW])
-    told += "; ..." if len(found) > FEW else ""
+    told = _few([text for text, _ in sorted(found, key=lambda one: one[1])])
     if held < len(found) > 1:
         told += f" (holds in {held} of {len(found)})"
     return told, REPRODUCED if held == len(found) else NOT_REPRODUCED
@@ -272,17 +278,17 @@ def _tried(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool]]:
 
 
 def _side(rows: pd.DataFrame, side: Side, label: str) -> dict[str, pd.Series]:
-    """Backbone, by the paper's name -> the row of one side; one that the claim names has an empty name here.
-
-    Means of the paper's numbers are no cell of the paper: their backbones have the study's names.
-    """
+    """Backbone, by the paper's name -> the row of one side; one that the claim names has an empty name here."""
     own = rows[(rows["recipe"] == side.recipe) & (rows["column"] == (side.column or label))]
-    keys = ([*row["paper_cell"].split(NAME)] for _, row in own.iterrows())
-    names = [key[KEY.index("backbone")] if len(key) == len(KEY) else None for key in keys]
-    named = {name or row["backbone"]: row for name, (_, row) in zip(names, own.iterrows(), strict=True)}
+    named = {_paper_backbone(row): row for _, row in own.iterrows()}
     if not side.backbone:
         return named
     return {"": named[side.backbone]} if side.backbone in named else {}
+
+
+def _paper_backbone(row: pd.Series) -> str:
+    """A row's backbone by the paper's name; by the study's where its number is a mean of several cells of the paper."""
+    return row["paper_cell"].split(NAME)[KEY.index("backbone")] if row["paper_cell"] else row["backbone"]
 
 
 def _number(row: pd.Series) -> str:
