@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,9 +27,6 @@ TOLERANCE = 1e-4
 NARROW = 1e-2
 """Spread of cosines below which float32 rounding changes mteb's scores (measured: 4e-6 at 2.5e-3, 1e-3 at 1e-4)."""
 
-ROUNDING = 1e-6
-"""Cosines that differ by less may be in another order in mteb's float32."""
-
 
 def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scores: Scores) -> None:
     """Score a task with mteb too, if mteb has it, and add mteb's metrics to the scores.
@@ -49,9 +46,9 @@ def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scor
     revision = place.revision if place else ""
     result = mteb_result(given.task, given.test, revision, encoder, encode)
     theirs = metrics_of(result)
-    allowed = allowance(spread(encode(given.texts())), scores.items.get("cosine", ()))
+    narrow = allowance(spread(encode(given.texts())))
     for metric in protocols.declared(given.task.protocol).mteb:
-        name = f"{given.name} ({metric})"
+        name, allowed = f"{given.name} ({metric})", narrow + scores.unsettled.get(metric, 0)
         if note := require_agreement(scores.metrics[metric], theirs[metric], name, allowed):
             scores.notes.append(note)
             print(note, file=sys.stderr)
@@ -151,20 +148,12 @@ def spread(embeddings: np.ndarray) -> float:
     return float(1 - np.square((embeddings / lengths).mean(axis=0, dtype=np.float64)).sum())
 
 
-def allowance(spread: float, cosines: Sequence[float] = ()) -> float:
+def allowance(spread: float) -> float:
     """The maximum difference between a score and mteb's, which compares in float32.
 
-    It is TOLERANCE, and more in proportion as `spread` is below NARROW. Of graded pairs it is also more for each two
-    cosines that are nearly equal: neighbours that swap ranks change the sum of squared rank differences by at most 2 (n
-    - 1), so Spearman's rho by 12 / (n (n + 1)), which is 0.02 of 24 pairs and 3e-4 of 200.
-
-    Args:
-        spread: the spread of the embeddings.
-        cosines: of graded pairs, (n,).
+    It is TOLERANCE, and more in proportion as `spread`, that of the embeddings, is below NARROW.
     """
-    ordered, n = np.sort(np.asarray(cosines, np.float64)), len(cosines)
-    swaps = (np.searchsorted(ordered, ordered + ROUNDING) - np.arange(n) - 1).sum()
-    return TOLERANCE * max(1.0, NARROW / max(spread, 1e-9)) + 12 * float(swaps) / max(n * (n + 1), 1)
+    return TOLERANCE * max(1.0, NARROW / max(spread, 1e-9))
 
 
 def require_agreement(ours: float, theirs: float, task: str, allowed: float = TOLERANCE) -> str:
@@ -174,7 +163,7 @@ def require_agreement(ours: float, theirs: float, task: str, allowed: float = TO
         ours: the score from per-item scores.
         theirs: mteb's.
         task: the task's name, for messages.
-        allowed: the maximum difference, see `allowance`.
+        allowed: the maximum difference: `allowance`, and what is unsettled of the score.
 
     Returns:
         A note; empty if they agree within TOLERANCE.

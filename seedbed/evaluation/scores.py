@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from seedbed.classifiers.answers import Answers
     from seedbed.encoders.translations.files import Chooser
 
+ROUNDING = 1e-6
+"""Cosines that differ by less may be in another order where they are computed in float32."""
 Embed = Callable[..., list[np.ndarray]]
 """Columns of texts -> the embeddings of each; the name of a column says what its texts are read as, see `READ_AS`."""
 Answer = Callable[["Trial", Sequence[str]], "Answers"]
@@ -59,5 +61,7 @@ class Scores:
     """`id`, and for each item the scores, hits or labels that tables resample."""
     notes: list[str] = field(default_factory=list)
     """Remarks that a reader of the numbers must know."""
+    unsettled: dict[str, float] = field(default_factory=dict)
+    """How much a metric may change where cosines that differ by less than ROUNDING get another order; left out: 0."""
     mteb: dict[str, Any] = field(default_factory=dict)
     """mteb's result as its TaskResult reads it; empty if mteb has no such task."""

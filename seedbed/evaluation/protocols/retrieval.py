@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from seedbed.evaluation.metrics.lexical import BM25, bm25
 from seedbed.evaluation.protocols import Metric, Protocol
-from seedbed.evaluation.scores import Scores, Trial
+from seedbed.evaluation.scores import ROUNDING, Scores, Trial
 from seedbed.io import UserError
 from seedbed.vectors.neighbours import nearest
 
@@ -62,7 +62,8 @@ def score(trial: Trial) -> Scores:
     queries, documents = trial.embed(pd.Series(held.queries, name="query"), pd.Series(held.documents, name="document"))
     by_query = measures(held, queries, documents)
     metrics = {name: float(by_query[name].mean()) for name in TREC_EVAL}
-    return Scores(metrics["ndcg_at_10"], metrics, by_query[["id", "ndcg_at_10", "recall_at_10"]])
+    items = by_query[["id", "ndcg_at_10", "recall_at_10"]]
+    return Scores(metrics["ndcg_at_10"], metrics, items, unsettled=unsettled(held, queries, documents))
 
 
 def collection(test: pd.DataFrame) -> Collection:
@@ -119,9 +120,31 @@ def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.D
     Raises:
         UserError: vectors that are not finite or of different widths.
     """
-    scores, indices = nearest(queries, documents, min(DEPTH, len(held.documents)), metric="cosine")
+    return _by_query(held, _ranked(held, queries, documents, DEPTH))
+
+
+def unsettled(held: Collection, queries: ArrayLike, documents: ArrayLike) -> dict[str, float]:
+    """The most by which nDCG@10 and recall@10 may change where nearly equal cosines get another order.
+
+    That is the difference between the scores of rankings in which relevant documents are ROUNDING nearer to their
+    queries, and farther, the more relevant the more. The arguments are those of `measures`.
+    """
+    ranked = _ranked(held, queries, documents, 2 * DEPTH)  # documents below the tenth may rise
+    moved = []
+    for distance in (ROUNDING, -ROUNDING):
+        runs = [
+            {document: cosine + distance * held.relevance[query].get(document, 0) for document, cosine in run.items()}
+            for query, run in zip(held.queries.index, ranked, strict=True)
+        ]
+        moved.append(_by_query(held, runs)[[*PROTOCOL.mteb]].mean())
+    return (moved[0] - moved[1]).to_dict()
+
+
+def _ranked(held: Collection, queries: ArrayLike, documents: ArrayLike, depth: int) -> list[dict[str, float]]:
+    """Of every query, the ids of its nearest documents with their cosines."""
+    scores, indices = nearest(queries, documents, min(depth, len(held.documents)), metric="cosine")
     ranked = zip(held.documents.index.to_numpy()[indices].tolist(), scores.tolist(), strict=True)
-    return _by_query(held, [dict(zip(ids, values, strict=True)) for ids, values in ranked])
+    return [dict(zip(ids, values, strict=True)) for ids, values in ranked]
 
 
 def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:
