@@ -22,7 +22,7 @@ from sentence_transformers.sentence_transformer.losses import MultipleNegativesR
 from torch import nn
 from transformers import TrainerCallback
 
-from benchmarks.models import MULTILINGUAL, random_texts, random_weights
+from benchmarks.models import MULTILINGUAL, finish, random_texts, random_weights
 from seedbed.encoders.losses.contrastive import SimCSELoss
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
@@ -105,9 +105,11 @@ class Clock(TrainerCallback):
         self.seconds: list[float] = []
 
     def on_step_begin(self, *args: Any, **kwargs: Any) -> None:
+        finish()
         self.start = time.perf_counter()
 
     def on_step_end(self, *args: Any, **kwargs: Any) -> None:
+        finish()
         self.seconds.append(time.perf_counter() - self.start)
 
 
@@ -130,9 +132,8 @@ def loss_difference(weights: Path, texts: dict[str, list[str]], settings: Traini
     return difference
 
 
-def texts_of_columns(rows: int) -> dict[str, list[str]]:
-    """Texts of 8 to 40 words, by column."""
-    words = MULTILINGUAL["vocabulary"] - 2
+def texts_of_columns(rows: int, words: int = MULTILINGUAL["vocabulary"] - 2) -> dict[str, list[str]]:
+    """Texts of 8 to 40 words, by column, out of so many known ones."""
     return {name: random_texts(rows, place, lengths=(8, 40), words=words) for place, name in enumerate(COLUMNS)}
 
 

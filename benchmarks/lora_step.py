@@ -35,7 +35,7 @@ Loss = Callable[[PeftModel, Batch], Tensor]
 
 def default_loss(model: PeftModel, batch: Batch) -> Tensor:
     """Summed loss of the completion tokens as transformers computes it."""
-    return model(**batch, num_items_in_batch=torch.tensor(1)).loss
+    return model(**batch, num_items_in_batch=torch.tensor(1, device=model.device)).loss
 
 
 def draw_examples(count: int, vocabulary: int) -> list[Example]:

@@ -52,6 +52,12 @@ def least_seconds(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict
     return least
 
 
+def finish() -> None:
+    """Wait for the GPU, if there is one."""
+    if torch.cuda.is_available():
+        torch.cuda.synchronize()
+
+
 def memory(name: str) -> float:
     """MiB of this process: VmRSS now, VmHWM at its peak (`resource` counts what its parent had, too)."""
     return int(re.search(rf"{name}:\s+(\d+)", Path("/proc/self/status").read_text())[1]) / 2**10

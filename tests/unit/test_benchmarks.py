@@ -25,6 +25,7 @@ from benchmarks import (
     copies,
     encoder_step,
     generation,
+    gpu_steps,
     judging,
     layers,
     lora_step,
@@ -245,6 +246,14 @@ def test_generation_in_batches_is_that_of_one_by_one(base: Path, capsys: pytest.
 def test_a_lora_step_has_the_default_loss(base: Path, capsys: pytest.CaptureFixture) -> None:
     lora_step.main(["--base", str(base), "--batches", "2", "--batch-size", "2"])
     assert float(capsys.readouterr().out.split()[-1]) < 1e-5
+
+
+def test_steps_on_a_gpu_are_measured_on_whatever_is_there(capsys: pytest.CaptureFixture) -> None:
+    small = ["--batch-size", "8", "--examples", "4", "--steps", "1", "--product", "64"]
+    gpu_steps.main(["--encoders", "tiny", "--generators", "tiny", *small])
+    printed = capsys.readouterr().out
+    for what in ("encoder tiny, 8 triplets", "adapter tiny, 4 examples"):
+        assert float(printed.split(f"{what}: ours / theirs ")[1].split()[0]) > 0
 
 
 def test_composed_adapters_lie_at_the_exact_update(base: Path, tmp_path: Path, capsys: pytest.CaptureFixture) -> None:

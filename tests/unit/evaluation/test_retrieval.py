@@ -295,7 +295,7 @@ def test_mteb_may_order_two_documents_of_nearly_equal_cosines_otherwise() -> Non
     assert set(scored({4: 1, 12: 1}, documents)[1].values()) == {0}, "of others, nothing depends on rounding"
 
 
-def test_a_score_that_rounding_decides_is_no_failure(tiny_encoder) -> None:
+def test_a_difference_from_mteb_by_rounding_is_no_failure(tiny_encoder) -> None:
     """Forty queries, each with two documents that float32 cannot tell apart; a mix-up of texts still fails."""
     random = np.random.default_rng(0)
     vectors: dict[str, np.ndarray] = {}
