@@ -125,8 +125,13 @@ def with_translations(column: int) -> dict[str, dict[str, Number]]:
     return found
 
 
-def panel(picture: Picture, x: int, heads: tuple[str, str], axis: tuple[int, int], groups: dict[str, Any]) -> int:
-    """A panel of intervals; returns where it ends.
+def panel_height(groups: dict[str, Any]) -> int:
+    """Of a panel's intervals: `groups` is language -> encoder -> its score."""
+    return sum(22 * len(one) + 16 for one in groups.values()) - 8
+
+
+def panel(picture: Picture, x: int, heads: tuple[str, str], axis: tuple[int, int], groups: dict[str, Any]) -> None:
+    """A panel of intervals.
 
     Args:
         axis: the least and the greatest value.
@@ -136,7 +141,7 @@ def panel(picture: Picture, x: int, heads: tuple[str, str], axis: tuple[int, int
     place = lambda value: left + (value - axis[0]) / (axis[1] - axis[0]) * width  # noqa: E731
     for line, words in enumerate(heads):
         picture.text(x, 56 + 18 * line, words, "" if line else "head")
-    bottom = y + sum(22 * len(one) + 16 for one in groups.values()) - 8
+    bottom = y + panel_height(groups)
     for tick in range(axis[0], axis[1] + 1, 20):
         picture.line(place(tick), y - 6, place(tick), bottom, "grid")
         picture.text(place(tick), bottom + 18, str(tick), "soft", "middle")
@@ -148,30 +153,34 @@ def panel(picture: Picture, x: int, heads: tuple[str, str], axis: tuple[int, int
             picture.text(left + width + 12, y + 15, f"{number.value:.1f}", "head" if name != "base" else "soft")
             y += 22
         y += 16
-    return bottom
 
 
 def before_and_after() -> str:
     """What an encoder scores before training and after it, in the studies of docs/results.md."""
     pairs, costs = with_translations(0), with_translations(4)
-    picture = Picture("Scores before and after training, with 95 % intervals", 900, 396)
     names = {
         "base": "before training",
         "adjacent": "adjacent: text alone",
         "bootstrap": "bootstrap: text and translations",
     }
-    for x, (name, words) in zip((22, 172, 352), names.items(), strict=True):
-        picture.dot(x, 22, name)
-        picture.text(x + 12, 27, words)
-    panel(picture, 16, ("Text alone", "graded pairs, Spearman x 100"), (20, 100), text_alone())
     both = {
         language: {name: one for name, one in scores.items() if name != "adjacent"}
         for language, scores in pairs.items()
     }
-    panel(picture, 308, ("Text and translations", "graded pairs, Spearman x 100"), (20, 100), both)
     each = {language: {name: one[name] for name in names} for language, one in costs.items() if len(one) == len(names)}
-    panel(picture, 600, ("What it costs", "retrieval from English, accuracy x 100"), (60, 100), each)
-    picture.text(16, 382, "Dots with 95 % intervals. Numbers, settings and limits: results.md.", "soft")
+    panels = [
+        (("Text alone", "graded pairs, Spearman x 100"), (20, 100), text_alone()),
+        (("Text and translations", "graded pairs, Spearman x 100"), (20, 100), both),
+        (("What it costs", "retrieval from English, accuracy x 100"), (60, 100), each),
+    ]
+    height = 152 + max(panel_height(groups) for *_, groups in panels)
+    picture = Picture("Scores before and after training, with 95 % intervals", 900, height)
+    for x, (name, words) in zip((22, 172, 352), names.items(), strict=True):
+        picture.dot(x, 22, name)
+        picture.text(x + 12, 27, words)
+    for x, (heads, axis, groups) in zip((16, 308, 600), panels, strict=True):
+        panel(picture, x, heads, axis, groups)
+    picture.text(16, height - 14, "Dots with 95 % intervals. Numbers, settings and limits: results.md.", "soft")
     return str(picture)
 
 
