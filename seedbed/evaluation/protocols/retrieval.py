@@ -8,7 +8,9 @@ nDCG@10 (main), recall@10, MRR@10 and MAP@10 as trec_eval computes them (pytrec_
       source: {file: "own/{lang}.qrels.tsv"}
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -60,10 +62,11 @@ def score(trial: Trial) -> Scores:
     """
     held = collection(trial.test)
     queries, documents = trial.embed(pd.Series(held.queries, name="query"), pd.Series(held.documents, name="document"))
-    by_query = measures(held, queries, documents)
+    ranked = ranking(held, queries, documents)
+    by_query = measures(held, ranked)
     metrics = {name: float(by_query[name].mean()) for name in TREC_EVAL}
     items = by_query[["id", "ndcg_at_10", "recall_at_10"]]
-    return Scores(metrics["ndcg_at_10"], metrics, items, unsettled=unsettled(held, queries, documents))
+    return Scores(metrics["ndcg_at_10"], metrics, items, unsettled=unsettled(held, ranked))
 
 
 def collection(test: pd.DataFrame) -> Collection:
@@ -106,11 +109,11 @@ def _relevance(judged: pd.DataFrame, query: str, document: str) -> dict[str, dic
     return found
 
 
-def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.DataFrame:
-    """`id` and the metrics of TREC_EVAL, as fractions, of every query, by exact search with cosine similarity.
+def ranking(held: Collection, queries: ArrayLike, documents: ArrayLike) -> list[dict[str, float]]:
+    """Of every query, the nearest documents in order: id -> cosine, by exact search.
 
-    Of documents with equal scores, the one with the greater id ranks first. A query without a relevant document scores
-    0.
+    Of documents with equal cosines, the one with the greater id comes first. There are more than count: those below
+    the tenth might rise, see `unsettled`.
 
     Args:
         held: the collection.
@@ -120,16 +123,31 @@ def measures(held: Collection, queries: ArrayLike, documents: ArrayLike) -> pd.D
     Raises:
         UserError: vectors that are not finite or of different widths.
     """
-    return _by_query(held, _ranked(held, queries, documents, DEPTH))
+    scores, indices = nearest(queries, documents, min(2 * DEPTH, len(held.documents)), metric="cosine")
+    ranked = zip(held.documents.index.to_numpy()[indices].tolist(), scores.tolist(), strict=True)
+    return [dict(zip(ids, values, strict=True)) for ids, values in ranked]
 
 
-def unsettled(held: Collection, queries: ArrayLike, documents: ArrayLike) -> dict[str, float]:
+def measures(held: Collection, ranked: Sequence[dict[str, float]]) -> pd.DataFrame:
+    """`id` and the metrics of TREC_EVAL, as fractions, of every query; 0 without a relevant document.
+
+    Args:
+        held: the collection.
+        ranked: see `ranking`.
+    """
+    return _by_query(held, [dict(islice(run.items(), DEPTH)) for run in ranked])
+
+
+def unsettled(held: Collection, ranked: Sequence[dict[str, float]]) -> dict[str, float]:
     """The most by which nDCG@10 and recall@10 may change where nearly equal cosines get another order.
 
     That is the difference between the scores of rankings in which relevant documents are ROUNDING nearer to their
-    queries, and farther, the more relevant the more. The arguments are those of `measures`.
+    queries, and farther, the more relevant the more.
+
+    Args:
+        held: the collection.
+        ranked: see `ranking`.
     """
-    ranked = _ranked(held, queries, documents, 2 * DEPTH)  # documents below the tenth may rise
     moved = []
     for distance in (ROUNDING, -ROUNDING):
         runs = [
@@ -138,13 +156,6 @@ def unsettled(held: Collection, queries: ArrayLike, documents: ArrayLike) -> dic
         ]
         moved.append(_by_query(held, runs)[[*PROTOCOL.mteb]].mean())
     return (moved[0] - moved[1]).to_dict()
-
-
-def _ranked(held: Collection, queries: ArrayLike, documents: ArrayLike, depth: int) -> list[dict[str, float]]:
-    """Of every query, the ids of its nearest documents with their cosines."""
-    scores, indices = nearest(queries, documents, min(depth, len(held.documents)), metric="cosine")
-    ranked = zip(held.documents.index.to_numpy()[indices].tolist(), scores.tolist(), strict=True)
-    return [dict(zip(ids, values, strict=True)) for ids, values in ranked]
 
 
 def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:

@@ -30,6 +30,7 @@ from seedbed.evaluation.protocols.retrieval import (
     Collection,
     collection,
     measures,
+    ranking,
     unsettled,
 )
 from seedbed.evaluation.scores import Scores
@@ -282,7 +283,8 @@ def test_mteb_may_order_two_documents_of_nearly_equal_cosines_otherwise() -> Non
     def scored(relevant: dict[int, int], vectors: np.ndarray) -> tuple[pd.Series, dict[str, float]]:
         judged = {"q": {names[place]: grade for place, grade in relevant.items()}}
         held = Collection(pd.Series(["?"], index=["q"]), pd.Series(names, index=names)[::-1], judged)
-        return measures(held, query, vectors[::-1]).iloc[0], unsettled(held, query, vectors[::-1])
+        ranked = ranking(held, query, vectors[::-1])
+        return measures(held, ranked).iloc[0], unsettled(held, ranked)
 
     swapped = documents.copy()
     swapped[[9, 10]] = documents[[10, 9]]
