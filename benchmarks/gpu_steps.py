@@ -14,26 +14,24 @@ import argparse
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import torch
-from peft import LoraConfig, PeftModel, get_peft_model
+from peft import PeftModel
 from torch import nn
 from transformers import Gemma3ForCausalLM, Gemma3TextConfig
 
 from benchmarks import encoder_step, lora_step
-from benchmarks.models import finish, random_weights
+from benchmarks.models import MULTILINGUAL, SMALL, finish, random_weights
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
 from seedbed.generators.lora.loss import IGNORED, collate, completion_loss
-from seedbed.generators.settings import Lora
 
 ENCODERS = {
-    "tiny": {"width": 64, "heads": 4, "vocabulary": 5000, "blocks": 2},
-    "small": {"width": 384, "heads": 12, "vocabulary": 250_002},
-    "base": {"width": 768, "heads": 12, "vocabulary": 250_002},
-    "large": {"width": 1024, "heads": 16, "vocabulary": 250_002, "blocks": 24},
+    "tiny": SMALL | {"blocks": 2},
+    "small": MULTILINGUAL,
+    "base": MULTILINGUAL | {"width": 768},
+    "large": MULTILINGUAL | {"width": 1024, "heads": 16, "blocks": 24},
 }
 """mE5-small and XLM-R."""
 GENERATORS = {
@@ -68,21 +66,16 @@ def main(argv: list[str] | None = None) -> None:
 
 
 def product_speed(size: int, device: torch.device) -> float:
-    """Floating-point operations in a second of a product of two random matrices."""
+    """Floating-point operations in a second of a product of two random matrices: the median of ten."""
     one, other = (torch.randn(size, size, dtype=torch.bfloat16, device=device) for _ in range(2))
-    return 2 * size**3 / median_seconds(lambda: one @ other, 10)
-
-
-def median_seconds(run: Callable[[], object], rounds: int) -> float:
-    """Of some rounds after one that is not counted, each until the GPU is done."""
     seconds = []
-    for _ in range(rounds + 1):
+    for _ in range(11):
         finish()
         start = time.perf_counter()
-        run()
+        one @ other
         finish()
         seconds.append(time.perf_counter() - start)
-    return statistics.median(seconds[1:])
+    return 2 * size**3 / statistics.median(seconds[1:])
 
 
 Ways = dict[str, tuple[float, int]]
@@ -113,21 +106,14 @@ def adapter(name: str, examples: int, steps: int, device: torch.device) -> Ways:
         key: value.to(device)
         for key, value in collate(lora_step.draw_examples(examples, model.config.vocab_size)).items()
     }
-
-    def step(loss: Callable[..., torch.Tensor]) -> Callable[[], None]:
-        def run() -> None:
-            with torch.autocast(device.type, torch.bfloat16):
-                value = loss(model, batch)
-            value.backward()
-            model.zero_grad()
-
-        return run
-
     base = model.get_base_model()
     tokens, learnt = int(batch["attention_mask"].sum()), int((batch["labels"] != IGNORED).sum())
     count = 4 * (tokens * blocks(base.get_decoder()) + learnt * base.get_output_embeddings().weight.numel())
-    runs = {"ours": step(completion_loss), "theirs": step(lora_step.default_loss)}
-    return {kind: (median_seconds(run, steps), count) for kind, run in runs.items()}
+    found = {}
+    for kind, loss in {"ours": completion_loss, "theirs": lora_step.default_loss}.items():
+        seconds = [lora_step.step(model, loss, batch) for _ in range(steps + 1)]
+        found[kind] = (statistics.median(seconds[1:]), count)
+    return found
 
 
 def blocks(model: nn.Module) -> int:
@@ -144,9 +130,7 @@ def generator(name: str, device: torch.device) -> PeftModel:
     torch.manual_seed(1)
     with device:
         model = Gemma3ForCausalLM._from_config(config, dtype=torch.bfloat16)
-    lora = Lora()
-    options = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
-    return get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules="all-linear", **options))
+    return lora_step.with_adapter(model)
 
 
 def report(what: str, ways: Ways, peak: float) -> None:

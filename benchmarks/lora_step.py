@@ -21,8 +21,9 @@ from pathlib import Path
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model
 from torch import Tensor
-from transformers import AutoModelForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig
+from transformers import AutoModelForCausalLM, Gemma3ForCausalLM, Gemma3TextConfig, PreTrainedModel
 
+from benchmarks.models import finish
 from seedbed.generators.lora.data import Example
 from seedbed.generators.lora.loss import IGNORED, ByLength, collate, completion_loss
 from seedbed.generators.settings import Lora
@@ -55,6 +56,11 @@ def load(base: Path | None, dtype: torch.dtype) -> PeftModel:
         size = {"hidden_size": 64, "intermediate_size": 128, "num_hidden_layers": 2, "head_dim": 32}
         heads = {"num_attention_heads": 2, "num_key_value_heads": 1}
         model = Gemma3ForCausalLM(Gemma3TextConfig(vocab_size=32_768, **size, **heads)).to(dtype)
+    return with_adapter(model)
+
+
+def with_adapter(model: PreTrainedModel) -> PeftModel:
+    """A language model with the default adapter of every linear layer."""
     lora = Lora()
     options = {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout}
     return get_peft_model(model, LoraConfig(task_type="CAUSAL_LM", target_modules="all-linear", **options))
@@ -62,10 +68,12 @@ def load(base: Path | None, dtype: torch.dtype) -> PeftModel:
 
 def step(model: PeftModel, loss: Loss, batch: Batch) -> float:
     """Seconds of one forward and backward pass."""
+    finish()
     started = time.perf_counter()
-    with torch.autocast("cpu", torch.bfloat16, enabled=model.dtype == torch.bfloat16):
+    with torch.autocast(model.device.type, torch.bfloat16, enabled=model.dtype == torch.bfloat16):
         value = loss(model, batch)
     value.backward()
+    finish()
     elapsed = time.perf_counter() - started
     model.zero_grad()
     return elapsed
