@@ -51,12 +51,14 @@ def entries(
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
         table = beginning.read(kind, file, language, texts, {kind: file})
         parts = beginning.of_table(kind, file, table, code, tested=False, taken=taken)
+        if "bootstrap" not in study.recipes:
+            parts.add(beginning.of_both((config.get("corpora") or {}).get("others", {}) | parts.others))
         if study.best and study.best.dev and parts.tasks:
             _report_alone(parts)
     trained = _trained(study)
     if parts.tasks and trained and Path(study.results, "encoders").is_dir():
         parts.said.append(_keep_apart(study, code, trained, parts))
-    recipes = {name: recipe | _prefix(study, config) for name, recipe in parts.recipes.items()}
+    recipes = beginning.prefixed(parts.recipes, _prefix(study, config))
     sections = {("corpora",): parts.corpora, ("corpora", "others"): parts.others}
     sections |= {("recipes",): recipes, ("tasks",): parts.tasks}
     found = [((*keys, name), value) for keys, new in sections.items() for name, value in new.items()]

@@ -108,7 +108,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given))
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
-    parts.add(of_both(parts))
+    parts.add(of_both(parts.others))
     entry["corpus"] = (
         own_source(text) | {"skip": held} if (held := running.tasks and _held_out(text)) else own_source(text)
     )
@@ -200,13 +200,17 @@ def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
     return parts
 
 
-def of_both(parts: Parts) -> Parts:
-    """What running text and translations that train give together: the recommended recipe; nothing without both."""
+def of_both(corpora: Mapping[str, Any]) -> Parts:
+    """What running text and translations that train give together: the recommended recipe; nothing without both.
+
+    Args:
+        corpora: corpora of a study that are under `others`, by name.
+    """
     names = ("adjacent", "translations")
-    if not {*names} <= {*parts.others}:
+    if not {*names} <= {*corpora}:
         return Parts()
     return Parts(
-        others={"bootstrap": PAIRS | {"sets": {name: without_kind(parts.others[name]) for name in names}}},
+        others={"bootstrap": PAIRS | {"sets": {name: without_kind(corpora[name]) for name in names}}},
         recipes={"retained": {}, "bootstrap": {}},
         said=["`bootstrap` trains on neighbouring lines and translations; docs/results.md has what that gave."],
     )
@@ -311,10 +315,14 @@ def with_prefix(parts: Parts) -> None:
 
     Where nothing chooses they take none, which was better in three of three languages (docs/results.md).
     """
-    untrained = {"base": {}, "bare": {"like": "base", "prefix": ""}}
-    prefix = {"prefix": {"choose": [*untrained]}} if parts.best.get("dev") else {"prefix": ""}
-    kept = {*untrained, "bootstrap"}  # which has the prefix of `retained`
-    parts.recipes = {name: recipe if name in kept else recipe | prefix for name, recipe in parts.recipes.items()}
+    prefix = {"prefix": {"choose": ["base", "bare"]}} if parts.best.get("dev") else {"prefix": ""}
+    parts.recipes = prefixed(parts.recipes, prefix)
+
+
+def prefixed(recipes: Mapping[str, Any], prefix: Mapping[str, Any]) -> dict[str, Any]:
+    """The recipes, those that take a prefix of their own with this one; `bootstrap` has that of `retained`."""
+    kept = ("base", "bare", "bootstrap")
+    return {name: recipe if name in kept else recipe | prefix for name, recipe in recipes.items()}
 
 
 def _demo() -> dict[str, Any]:

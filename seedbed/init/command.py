@@ -103,7 +103,7 @@ def begin(args: argparse.Namespace) -> None:
     output = args.output or Path(f"{args.text.stem}.yaml")
     _plain(args.text, *given.values(), output, args.name, args.results)
     if output.exists():
-        raise UserError(f"{output}: is there already; give another by --output")
+        raise UserError(f"{output}: is there already; give another by --output, or add a file to it by `seedbed add`")
     language = language_of(args.text, sentences(args.text), args.language, args.name, args.script, sure=args.sure)
     results = args.results or f"results/{regex.sub(r'[^A-Za-z0-9._-]+', '-', output.stem).strip('-.') or language.code}"
     _require_free(results)

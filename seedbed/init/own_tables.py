@@ -1,6 +1,9 @@
 """Tables that a user has in addition to a text: pairs, triplets, translations, a test set."""
 
+import textwrap
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,7 +54,10 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
         raise UserError(f"{path}: expected .tsv, .csv, .jsonl or .parquet, with the columns {', '.join(columns)}")
     table = pd.concat([pd.DataFrame(), *parse(path.name, path.open("rb"), Source(file=str(path)))], ignore_index=True)
     if missing := [name for name in columns if name not in table.columns]:
-        raise UserError(f"{path}: no column {missing[0]!r}; the header has {', '.join(map(str, table.columns))}")
+        raise UserError(
+            f"{path}: no column {missing[0]!r}; its columns are {_brief(table.columns)}; expected "
+            f"{', '.join(columns)}, named in its first line"
+        )
     if twice := [name for name in (*columns, "id") if (table.columns == name).sum() > 1]:
         raise UserError(f"{path}: several columns are called {twice[0]!r}; rename all but one")
     if table.empty:
@@ -59,6 +65,11 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
     if "id" in table.columns and (twice := table["id"][table["id"].duplicated()].tolist()):
         raise UserError(f"{path}: id {twice[0]!r} appears in several rows; make ids unique, or leave the column out")
     return table
+
+
+def _brief(names: Iterable[Any]) -> str:
+    """Names of columns, or what stands in their place: of a long one its beginning."""
+    return ", ".join(textwrap.shorten(str(name), 30, placeholder=" ...") for name in names)
 
 
 def matched(file: Path, table: pd.DataFrame, one: str, other: str) -> dict:

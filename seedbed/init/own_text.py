@@ -33,6 +33,7 @@ _BOUNDS = (
     f"of {_CLEANING.min_words} words or more and {_CLEANING.min_characters} to {_CLEANING.max_characters} characters, "
     "each counted once"
 )
+DIVIDED = "divide paragraphs into sentences, as docs/your-language.md shows with sed"
 SHARE = 0.6
 """Minimum share of letters in the language's script; also the minimum accuracy, above chance, against English
 sentences.
@@ -99,9 +100,11 @@ def sentences(path: Path) -> list[str]:
     """
     found = _first_lines(path)
     if len(kept := _kept(found)) < LEAST:
+        long = sum(len(text) > _CLEANING.max_characters for text in found)
+        remedy = f"one a line; {long} lines are longer: {DIVIDED}" if long else "one a line"
         raise UserError(
-            f"{path}: {len(kept)} sentences among {len(found)} lines, {_BOUNDS}; at least {LEAST} are needed, "
-            "one a line"
+            f"{path}: {len(kept)} sentences among its first {len(found)} lines, {_BOUNDS}; at least {LEAST} are "
+            f"needed, {remedy}"
         )
     return kept
 
@@ -165,7 +168,9 @@ def left_out(path: Path) -> list[str]:
     lost = len(lines) - len(_kept(lines))
     if lost < len(lines) / 10:
         return []
-    return [f"A run leaves out {lost} of the first {len(lines)} lines: sentences are {_BOUNDS}. Put each on a line."]
+    long = sum(len(text) > _CLEANING.max_characters for text in lines)
+    remedy = f"Of {long} longer ones, {DIVIDED}." if long else "Put each on a line."
+    return [f"A run leaves out {lost} of the first {len(lines)} lines: sentences are {_BOUNDS}. {remedy}"]
 
 
 def lines_of(path: Path) -> Iterator[str]:

@@ -148,12 +148,13 @@ def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, 
         once = []
     seen = {name: Seen() for name in once}
     for block in blocks:
+        blank = (block[[name for name in texts if name not in MAY_BE_BLANK.get(kind, ())]] == "").any(axis=1)
+        counts["blank"] += int(blank.sum())
+        block = block[~blank]
         fits = pd.Series(True, index=block.index)
         for name in texts:
-            # Long answers are what instructions are; only their emptiness is a fault.
-            bounded = name not in ("prompt", "response")
-            right = block[name].map(partial(within_bounds, bounds=cleaning)) if bounded else block[name] != ""
-            fits &= right.astype(bool) | (block[name] == "" if name in MAY_BE_BLANK.get(kind, ()) else False)
+            if name not in ("prompt", "response"):  # long answers are what instructions are
+                fits &= (block[name] == "") | block[name].map(partial(within_bounds, bounds=cleaning)).astype(bool)
         fitting = block[fits]
         new = pd.Series(True, index=fitting.index)
         for name in once:

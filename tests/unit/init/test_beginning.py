@@ -215,6 +215,21 @@ def test_running_text_and_translations_are_trained_on_together_and_first():
     assert "bootstrap" not in written("hau.txt", "--parallel", "parallel.tsv")["recipes"], "none of these train"
 
 
+def test_translations_that_come_later_add_what_they_would_have_begun():
+    """But for the prefix, which is that of the encoders that are trained already."""
+    at_once = written("hau.txt", "--parallel", translations(500))
+    Path("study.yaml").unlink()
+    written("hau.txt")
+    main(["add", "many.tsv", "--parallel"])
+    later = yaml.safe_load(Path("study.yaml").read_text())
+    assert later["corpora"]["others"] == at_once["corpora"]["others"] and later["tasks"].items() >= at_once["tasks"].items()
+    assert {*later["recipes"]} == {*at_once["recipes"]} and later["recipes"]["retained"] == {"prefix": ""}
+    assert later["recipes"]["bootstrap"] == {} and load(later)
+    Path("more.tsv").write_text(Path("many.tsv").read_text().replace("Children", "Pupils"))
+    main(["add", "more.tsv", "--parallel"])
+    assert yaml.safe_load(Path("study.yaml").read_text())["recipes"].keys() == later["recipes"].keys() | {"translations-2"}
+
+
 def test_what_recipes_learn_from_can_be_read():
     HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"}).to_csv("pairs.tsv", sep="\t", index=False)
     own = ("--pairs", "pairs.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
@@ -306,11 +321,11 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--language", "xyz"], "--language xyz: ... registry; known: "),
         (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
         (["text.txt"], "text.txt: ... give --language"),
-        (["few.hau.txt"], "few.hau.txt: 2 sentences among 2 lines ... 3 words"),
-        (["long.hau.txt"], "long.hau.txt: 0 sentences among 60 lines ... 500 characters"),
+        (["few.hau.txt"], "few.hau.txt: 2 sentences among its first 2 lines ... 3 words"),
+        (["long.hau.txt"], "long.hau.txt: 0 sentences among its first 60 lines ... 500 characters ... 60 lines are longer ... sed"),
         (["gone.txt"], "gone.txt: no such file"),
         (["test.tsv"], "test.tsv: no column 'text'; ... id, sentence1, sentence2, score"),
-        (["hau.txt", "--test", "parallel.tsv"], "parallel.tsv: no column 'sentence1'"),
+        (["hau.txt", "--test", "parallel.tsv"], "parallel.tsv: no column 'sentence1' ... sentence1, sentence2, score, named in its first line"),
         (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: ... number"),
         (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 ... half"),
         (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20"),
@@ -318,8 +333,8 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--test", "test.tsv", "--parallel", "english.tsv"], "english.tsv: column text: "),
         (["hau.txt", "--test", "arabic.tsv"], "arabic.tsv: column sentence1: 0% ... Latn"),
         (["hau.txt", "--language", "bad code", "--name", "X"], "--language bad code: ... ISO 639-3"),
-        (["hau.txt", "--output", "hau.txt"], "hau.txt: is there already"),
-        (["copies.hau.txt"], "copies.hau.txt: 1 sentences among 60 lines"),
+        (["hau.txt", "--output", "hau.txt"], "hau.txt: is there already ... --output ... seedbed add"),
+        (["copies.hau.txt"], "copies.hau.txt: 1 sentences among its first 60 lines"),
         (["hau.txt.gz"], "hau.txt.gz: no text (gzip); unpack ... one sentence a line"),
         (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; ... id, sentence1"),
         (["hau.txt.bz2"], "hau.txt.bz2: no text (bzip2); unpack it"),

@@ -289,7 +289,7 @@ def test_a_damaged_file_gives_a_corpus_or_one_line(tmp_path, form):
         write_table(table, tmp_path / "out.tsv")
         assert read_table(tmp_path / "out.tsv", ["id"]).equals(table.reset_index(drop=True)), (round_, kind)
         counts = record["counts"]
-        dropped = sum(counts.get(reason, 0) for reason in ("repeated id", "out of bounds", "repeated"))
+        dropped = sum(counts.get(reason, 0) for reason in ("repeated id", "blank", "out of bounds", "repeated"))
         assert "triplets" in counts or counts["read"] - dropped == counts["kept"] == len(table), (round_, kind)
         read_well += 1
     assert told > 10 and read_well > 2 - 2 * (form == "txt")

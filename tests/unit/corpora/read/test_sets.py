@@ -49,7 +49,7 @@ def test_sets_are_one_corpus_whose_ids_and_counts_name_them(sets: dict, store: S
     ]
     assert list(table.columns) == ["id", "anchor", "positive", "negative"]
     assert record["counts"] == {
-        "read": 5, "nli: read": 3, "pairs: read": 2, "out of bounds": 1, "repeated": 1, "kept": 3, "nli: kept": 2,
+        "read": 5, "nli: read": 3, "pairs: read": 2, "blank": 1, "out of bounds": 0, "repeated": 1, "kept": 3, "nli: kept": 2,
         "pairs: kept": 1,
     }  # fmt: skip
     assert record["licence"] == "MIT; CC0"
