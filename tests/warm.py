@@ -14,6 +14,7 @@ from __future__ import annotations
 import array
 import atexit
 import contextlib
+import ctypes
 import fcntl
 import functools
 import gc
@@ -45,9 +46,11 @@ LIBRARIES = {
     ],
     "scripts": [
         "pandas", "scipy.stats", "sklearn.linear_model", "matplotlib.pyplot", "torch", "transformers", "datasets",
-        "sentence_transformers", "peft", "mteb", "accelerate", "snakemake.api",
+        "sentence_transformers", "peft", "mteb", "accelerate", "snakemake.api", "faiss", "torch.profiler",
+        "transformers.conversion_mapping", "transformers.models.gemma3.modeling_gemma3", "peft.utils.transformers_weight_conversion",
+        "matplotlib.backends.backend_mixed", "pandas.core.methods.to_dict", "pandas.io.formats.csvs",
     ],
-    "abroad": ["sentence_transformers"],
+    "abroad": ["sentence_transformers", "transformers.conversion_mapping"],
 }  # fmt: skip
 """What a server imports ahead."""
 PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts", "abroad": "abroad"}
@@ -93,6 +96,10 @@ READ_LATER = (*FOR_FORKS, "HF_TOKEN")
 """Names that begin so, and decide nothing until a program runs."""
 PATIENCE = 300
 """Seconds until a server must have imported all."""
+PAGE = 2 << 20
+"""Bytes of a large page of memory."""
+COLLAPSE = 25
+"""Linux's MADV_COLLAPSE, of which Python's `mmap` has no name."""
 
 CLIENT = """#!{base} -SEI
 import _signal, _socket, binascii, marshal, posix, sys, time
@@ -355,6 +362,17 @@ def leave(code: int) -> None:
     os._exit(code)
 
 
+def in_large_pages() -> None:
+    """Put what this process has written to memory into large pages, where Linux can: a fork copies less to begin with."""
+    maps, libc = Path("/proc/self/maps"), ctypes.CDLL(None)
+    for line in maps.read_text().splitlines() if maps.exists() else ():
+        place, rights, *_, name = f"{line} -".split(maxsplit=5)
+        first, last = (int(address, 16) for address in place.split("-"))
+        if rights == "rw-p" and name in ("-", "[heap] -"):
+            for page in range(-(-first // PAGE) * PAGE, last - PAGE + 1, PAGE):
+                libc.madvise(ctypes.c_void_p(page), ctypes.c_size_t(PAGE), COLLAPSE)
+
+
 def main() -> None:
     """Be the server of a place, unless another is: import, fork when asked, and in each fork be the program."""
     place, kind, owner = Path(sys.argv[1]), sys.argv[2], os.pidfd_open(int(sys.argv[3]))
@@ -373,11 +391,14 @@ def main() -> None:
             importlib.import_module(library)
         if kind == "snakemake":
             sys.modules["snakemake.cli"].get_argument_parser()  # looks for plugins in all folders, once
+        if mapping := sys.modules.get("transformers.conversion_mapping"):
+            mapping.get_checkpoint_conversion_mapping("bert")  # compiles a thousand regular expressions, once
         ahead = Ahead(OWN[kind])
         for one in [*weakref.finalize._registry]:
             one.atexit = False  # libraries take themselves apart; each fork would copy a tenth of them for it
         gc.collect()
         gc.freeze()  # else each fork's first collection copies all of it
+        in_large_pages()
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         place.unlink(missing_ok=True)  # of a server that was killed
         listener.bind(str(place))

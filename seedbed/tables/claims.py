@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
@@ -93,7 +94,7 @@ class Claim(Settings):
                 raise ValueError(f"{side.recipe}: no row of table {self.table}")
         return self
 
-    @property
+    @cached_property
     def spec(self) -> TableSpec:
         """The table that tests the claim."""
         return TableSpec.load(spec_file("tables", self.table))

@@ -187,8 +187,12 @@ def _study(folder: str) -> str:
     return str(Path(folder, OWN))
 
 
+LIBRARY = frozenset(module.name for module in pkgutil.iter_modules(__path__[:1]))
+"""The library's own protocols."""
+
+
 def _known(name: str) -> str:
-    if name not in (known := names()):
+    if name not in LIBRARY and name not in (known := names()):
         raise ValueError(f"no such protocol; {suggest(name, known)}")
     return name
 

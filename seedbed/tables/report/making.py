@@ -1,6 +1,8 @@
 """When, where and at what cost a study's results were made, for its page; no score or table depends on it."""
 
 import datetime
+import json
+import math
 import os
 import platform
 import re
@@ -8,8 +10,6 @@ import subprocess
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
-
-import pandas as pd
 
 from seedbed.resources import ROOT
 from seedbed.tables.settings import Forecast
@@ -63,11 +63,12 @@ def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]
     jobs, cores, cards = 0, 0.0, 0.0
     for file in sorted(benchmarks.rglob("*.jsonl")):
         try:
-            last = pd.read_json(file, lines=True).iloc[-1]
-            wall, used = float(last["s"]), pd.to_numeric(last["cpu_time"], errors="coerce")
-        except (ValueError, KeyError, IndexError):
+            last = json.loads(file.read_text(encoding="utf-8").splitlines()[-1])
+            wall, used = float(last["s"]), last["cpu_time"]
+        except (ValueError, KeyError, IndexError, TypeError):
             continue
-        jobs, cores = jobs + 1, cores + (0.0 if pd.isna(used) else float(used)) / HOUR
+        jobs += 1
+        cores += used / HOUR if isinstance(used, int | float) and math.isfinite(used) else 0.0
         # The nearest folder first.
         folders = (str(folder) for folder in file.relative_to(benchmarks).parents)
         cards += wall / HOUR * next((gpus[folder] for folder in folders if folder in gpus), 0)

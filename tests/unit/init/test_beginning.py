@@ -222,12 +222,17 @@ def test_translations_that_come_later_add_what_they_would_have_begun():
     written("hau.txt")
     main(["add", "many.tsv", "--parallel"])
     later = yaml.safe_load(Path("study.yaml").read_text())
-    assert later["corpora"]["others"] == at_once["corpora"]["others"] and later["tasks"].items() >= at_once["tasks"].items()
+    assert (
+        later["corpora"]["others"] == at_once["corpora"]["others"]
+        and later["tasks"].items() >= at_once["tasks"].items()
+    )
     assert {*later["recipes"]} == {*at_once["recipes"]} and later["recipes"]["retained"] == {"prefix": ""}
     assert later["recipes"]["bootstrap"] == {} and load(later)
     Path("more.tsv").write_text(Path("many.tsv").read_text().replace("Children", "Pupils"))
     main(["add", "more.tsv", "--parallel"])
-    assert yaml.safe_load(Path("study.yaml").read_text())["recipes"].keys() == later["recipes"].keys() | {"translations-2"}
+    assert yaml.safe_load(Path("study.yaml").read_text())["recipes"].keys() == later["recipes"].keys() | {
+        "translations-2"
+    }
 
 
 def test_what_recipes_learn_from_can_be_read():
@@ -322,10 +327,16 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
         (["text.txt"], "text.txt: ... give --language"),
         (["few.hau.txt"], "few.hau.txt: 2 sentences among its first 2 lines ... 3 words"),
-        (["long.hau.txt"], "long.hau.txt: 0 sentences among its first 60 lines ... 500 characters ... 60 lines are longer ... sed"),
+        (
+            ["long.hau.txt"],
+            "long.hau.txt: 0 sentences among its first 60 lines ... 500 characters ... 60 lines are longer ... sed",
+        ),
         (["gone.txt"], "gone.txt: no such file"),
         (["test.tsv"], "test.tsv: no column 'text'; ... id, sentence1, sentence2, score"),
-        (["hau.txt", "--test", "parallel.tsv"], "parallel.tsv: no column 'sentence1' ... sentence1, sentence2, score, named in its first line"),
+        (
+            ["hau.txt", "--test", "parallel.tsv"],
+            "parallel.tsv: no column 'sentence1' ... sentence1, sentence2, score, named in its first line",
+        ),
         (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: ... number"),
         (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 ... half"),
         (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20"),
