@@ -389,11 +389,13 @@ def main() -> None:
             return
         for library in LIBRARIES[kind]:
             importlib.import_module(library)
-        if kind == "snakemake":
-            sys.modules["snakemake.cli"].get_argument_parser()  # looks for plugins in all folders, once
         if mapping := sys.modules.get("transformers.conversion_mapping"):
             mapping.get_checkpoint_conversion_mapping("bert")  # compiles a thousand regular expressions, once
         ahead = Ahead(OWN[kind])
+        if kind == "snakemake":
+            sys.modules["snakemake.cli"].get_argument_parser()  # looks for plugins in all folders
+            for program in HOME.glob("scripts/*.py"):  # reads the code that each can reach
+                sys.modules["seedbed.study.code"].value(str(program.relative_to(HOME)))
         for one in [*weakref.finalize._registry]:
             one.atexit = False  # libraries take themselves apart; each fork would copy a tenth of them for it
         gc.collect()
