@@ -2,9 +2,9 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from scripts import cli
+from seedbed.checkpoints import Run
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.manifests import Tell
 
@@ -25,14 +25,14 @@ def main(job: Job) -> None:
     make(job, card.write, cli.resumable(job))
 
 
-def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     """Make the encoder; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.encoders.training.mlm import adapt
     from seedbed.encoders.vocabulary.corpus import CorpusSentences
 
-    told = job.spoken() | {"modules": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
-    with resumed as options:
-        adapt(job.weights, CorpusSentences(job.texts, job.rows), job.masked, **told, **options)
+    sentences, options = CorpusSentences(job.texts, job.rows), job.spoken() | {"modules": job.training}
+    with resumed as run:
+        adapt(job.weights, sentences, job.masked, run=run.described(job.about | {"seed": job.seed}, tell), **options)
 
 
 if __name__ == "__main__":

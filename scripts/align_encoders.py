@@ -31,7 +31,7 @@ def main(job: Job) -> None:
     from seedbed.encoders.training.batches import LanguageTables
     from seedbed.encoders.training.joint_adapters import train_joint_adapters
 
-    with cli.resumable(job) as options:
+    with cli.resumable(job) as run:
         train_joint_adapters(
             job.encoders,
             LanguageTables(job.each, job.rows or None),
@@ -40,8 +40,7 @@ def main(job: Job) -> None:
             fixed=job.fixed,
             prefix=job.prefix,
             seed=job.seed,
-            about=job.about,
-            **options,
+            run=run.described(job.about),
         )
 
 

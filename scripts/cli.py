@@ -18,7 +18,7 @@ from typing import Annotated, Any, Literal, NoReturn, Self, TypeVar
 from pydantic import ConfigDict, Field, model_validator
 
 from seedbed import devices, flags, launch, processes
-from seedbed.checkpoints import MINUTES, own_state
+from seedbed.checkpoints import MINUTES, Run, own_state
 from seedbed.corpora.settings import TEXT, Source
 from seedbed.encoders.settings import EndpointSettings, Prompts, Training
 from seedbed.generators.settings import Generator, Lora
@@ -238,10 +238,10 @@ def _spare_the_log() -> None:
 
 
 @contextlib.contextmanager
-def resumable(job: Resumable) -> Iterator[dict[str, Any]]:
+def resumable(job: Resumable) -> Iterator[Run]:
     """Context with a training's output folder, the folder of checkpoints from which it resumes, and their interval."""
     with own_state(job.state, job.output / MANIFEST, job) as state:
-        yield {"output": job.output, "state": state, "minutes": job.checkpoint_minutes}
+        yield Run(job.output, state, job.checkpoint_minutes)
 
 
 @contextlib.contextmanager
@@ -254,6 +254,5 @@ def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
     from seedbed.encoders.prompts import read_prompts
 
     prefix = getattr(read_prompts(job.base), read_as) if job.prefix is None else job.prefix
-    with resumable(job) as options:
-        options.pop("output")  # of its answers, which are written when all are there
-        yield options | {"prefix": prefix, "seed": job.seed, "dtype": job.dtype}
+    with resumable(job) as run:  # answers are written to its output when all are there
+        yield {"state": run.state, "minutes": run.minutes, "prefix": prefix, "seed": job.seed, "dtype": job.dtype}

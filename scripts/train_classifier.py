@@ -2,11 +2,12 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import model_validator
 
 from scripts import cli
+from seedbed.checkpoints import Run
 from seedbed.manifests import Tell
 
 
@@ -31,7 +32,7 @@ def main(job: Job) -> None:
     make(job, adapter_card.write, cli.resumable(job))
 
 
-def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     """Train the adapter.
 
     Args:
@@ -39,11 +40,11 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         resumed: as long as it trains, see `cli.resumable`.
     """
     about = {"kind": "labels" if job.kind == "pairs" else "language", "language": job.language, "data": job.kind}
-    with resumed as options:
-        train(job, options | job.named() | {"about": about, "tell": tell})
+    with resumed as run:
+        train(job, run.described(about, tell))
 
 
-def train(job: Job, options: dict[str, Any]) -> None:
+def train(job: Job, run: Run) -> None:
     """Train the adapter of the job's kind."""
     from seedbed.classifiers import adapters
     from seedbed.corpora.settings import COLUMNS
@@ -58,15 +59,15 @@ def train(job: Job, options: dict[str, Any]) -> None:
         columns = list(COLUMNS[DATA_KIND[job.kind]])
         rows = sample(read_table(job.examples, ["id", *columns]).to_dict("records"), job.lora)
         texts = [" ".join(row[name] for name in columns) for row in rows]
-        adapters.train_language(job.base, texts, job.lora, **options)
+        adapters.train_language(job.base, texts, job.lora, run=run, **job.named())
         return
     pairs = read_pairs(job.examples, train=True).to_dict("records")
     if job.style == "head":
-        adapters.train_task(job.base, pairs, job.lora, **options)
+        adapters.train_task(job.base, pairs, job.lora, run=run, **job.named())
         return
     tokenizer = open_tokenizer(job.base)
     examples = for_labels(tokenizer, pairs, job.lora, language=job.language, style=job.style)
-    training.train(job.base, examples, job.lora, **options)
+    training.train(job.base, examples, job.lora, run=run, **job.named())
 
 
 if __name__ == "__main__":

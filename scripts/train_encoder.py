@@ -2,11 +2,12 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from pydantic import model_validator
 
 from scripts import cli
+from seedbed.checkpoints import Run
 from seedbed.encoders import objectives
 from seedbed.encoders.settings import EndpointSettings, Mining, Prompts, text_of
 from seedbed.manifests import Tell
@@ -71,7 +72,7 @@ def main(job: Job) -> None:
         make(job, card.write, cli.resumable(job))
 
 
-def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     """Make the encoder.
 
     Args:
@@ -81,6 +82,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     from seedbed.encoders.export.save import save
     from seedbed.encoders.models.loading import remote
     from seedbed.encoders.models.two_paths_setup import EnglishPath
+    from seedbed.encoders.training.start import Start
     from seedbed.encoders.training.train import train
     from seedbed.encoders.translations.files import read_english
 
@@ -89,11 +91,11 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
         about = {"endpoint": job.endpoint.url, "model": job.endpoint.model, "seed": job.seed}
         save(remote(job.endpoint, prefix=spoken["prefix"]), job.output, job.about | about, {}, tell=tell)
         return
-    same = spoken | {"seed": job.seed, "about": job.about, "tell": tell}
-    same |= {"objective": job.objective, "folders": job.refer}
     english_path = EnglishPath(job.fusion, read_english(job.english), job.english_prompts) if job.fusion else None
-    with resumed as options:
-        train(job.weights, read_rows(job), job.training, english_path=english_path, **same, **options)
+    start = Start(job.weights, **spoken, english_path=english_path, folders=job.refer)
+    with resumed as run:
+        described = run.described(job.about, tell)
+        train(start, read_rows(job), job.training, objective=job.objective, seed=job.seed, run=described)
 
 
 def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":

@@ -2,9 +2,9 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 from scripts import cli
+from seedbed.checkpoints import Run
 from seedbed.corpora.settings import COLUMNS
 from seedbed.generators.settings import DATA_KIND, LanguageData, LanguageLoss
 from seedbed.manifests import Tell
@@ -26,7 +26,7 @@ def main(job: Job) -> None:
     make(job, adapter_card.write, cli.resumable(job))
 
 
-def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     """Train the adapter.
 
     Args:
@@ -43,8 +43,8 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     examples = for_language(open_tokenizer(job.base), rows, job.kind, job.lora, **asked)
     about = {"kind": "language", "data": job.kind, "language": job.language, "prompts": job.style, "loss": job.loss}
     about |= {"pivot": job.pivot} if job.pivot else {}
-    with resumed as options:
-        training.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
+    with resumed as run:
+        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
 
 
 if __name__ == "__main__":

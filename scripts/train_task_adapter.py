@@ -2,9 +2,10 @@
 
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from scripts import cli
+from seedbed.checkpoints import Run
 from seedbed.generators.settings import BOTH, POLARITIES
 from seedbed.manifests import Tell
 
@@ -21,7 +22,7 @@ def main(job: Job) -> None:
     make(job, adapter_card.write, cli.resumable(job))
 
 
-def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) -> None:
+def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     """Train the adapter.
 
     Args:
@@ -38,8 +39,8 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[dict[str, Any]]) 
     asked = {"language": job.language, "style": job.style}
     examples = for_task(open_tokenizer(job.base), triplets, polarities, job.lora, **asked)
     about = {"kind": "task", "polarity": job.polarity, "language": job.language, "prompts": job.style}
-    with resumed as options:
-        training.train(job.base, examples, job.lora, about=about, tell=tell, **job.named(), **options)
+    with resumed as run:
+        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
 
 
 if __name__ == "__main__":

@@ -3,12 +3,15 @@
 import contextlib
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from seedbed import processes
 from seedbed.io import fingerprint, write_json
 from seedbed.locks import exclusive
+from seedbed.manifests import Tell
 from seedbed.settings import Settings
 
 RECORD = "job.json"
@@ -17,6 +20,28 @@ MINUTES = 10.0
 """Default minutes between two checkpoints of a training."""
 ABOUT = "about"
 """The argument with a manifest's facts; it does not change what a job stores."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where a training writes, how it resumes, and what is said of it; no trained weight depends on any of it."""
+
+    output: Path
+    """The folder that is written; it is replaced as a whole at the end."""
+    state: Path
+    """A folder for checkpoints. A killed run resumes from the last one, with the same result; they are removed after
+    success.
+    """
+    minutes: float
+    """Minutes between checkpoints; 0: one after each step."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """JSON for the manifest."""
+    tell: Tell | None = None
+    """Writes the card; None: no card."""
+
+    def described(self, about: Mapping[str, Any], tell: Tell | None = None) -> "Run":
+        """The same training with facts for its manifest, and with what writes its card."""
+        return replace(self, about=about, tell=tell)
 
 
 def last_complete(checkpoints: Path) -> str | None:

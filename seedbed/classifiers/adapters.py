@@ -22,6 +22,7 @@ from transformers import (
     Trainer,
 )
 
+from seedbed.checkpoints import Run
 from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
 from seedbed.corpora.shape.labels import LABELS
 from seedbed.generators.composition import CONFIG, WEIGHTS
@@ -31,7 +32,6 @@ from seedbed.generators.lora.training import adapt, difference, finish, key_of, 
 from seedbed.generators.settings import Lora
 from seedbed.generators.weights.models import open_adapter
 from seedbed.io import UserError, read_json, write_json
-from seedbed.manifests import Tell
 from seedbed.precision import precision
 from seedbed.trainers import fit
 from seedbed.weights import opening
@@ -142,35 +142,31 @@ def _train(
     *,
     base: Path,
     name: str,
-    output: Path,
-    state: Path,
-    minutes: float,
     dtype: str,
-    about: Mapping[str, Any],
+    run: Run,
     counts: Mapping[str, int],
     head: Sequence[str] = (),
-    tell: Tell | None = None,
 ) -> dict[str, Any]:
     dtype, body = precision(dtype), model.base_model
     # The head is trained as a whole: peft's modules_to_save. In BERT its first layer, the pooler, is part of the body.
     model = adapt(model, model.base_model_prefix, lora, spared=head, modules_to_save=list(head) or None)
-    checkpoints = str(state / key_of(base, lora, dtype, examples))
+    checkpoints = str(run.state / key_of(base, lora, dtype, examples))
     arguments = training_arguments(lora, dtype)(output_dir=checkpoints, remove_unused_columns=False)
     trainer = Trainer(model, arguments, collator, list(examples))
-    fit(trainer, minutes)
+    fit(trainer, run.minutes)
     model.eval()
     first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}
-    require_effect(difference(model, body, first), output)
+    require_effect(difference(model, body, first), run.output)
     of = adapter_card.base_of(base, name)
     manifest = {
-        **about,
+        **run.about,
         "base": of,
         "backbone": name,
         "dtype": dtype,
         "lora": lora.model_dump(),
         "examples": dict(counts),
     }
-    return finish(trainer, manifest, partial(_save, model, of), output, tell)
+    return finish(trainer, manifest, partial(_save, model, of), run)
 
 
 def _save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:

@@ -13,11 +13,11 @@ import pandas as pd
 import torch
 
 from seedbed.generators.lora.data import Example
-from seedbed.generators.lora.training import train
 from seedbed.generators.settings import Generator, Lora
 from seedbed.generators.writing.backends import Request, open_backend
 from seedbed.weights import open_tokenizer
 from tests import tiny
+from tests.trainings import train_lora
 
 LORA = Lora(rank=8, alpha=16, dropout=0, epochs=4, batch_size=16, micro_batch_size=8, learning_rate=5e-3)
 WIDE = {"hidden_size": 256, "intermediate_size": 512, "num_attention_heads": 4, "head_dim": 64}
@@ -56,7 +56,7 @@ def _train(folder: Path, output: Path, dtype: str = "float32", **changes: object
     examples = [Example(one, [*two, tokenizer.eos_token_id]) for one, two in texts]
     with tempfile.TemporaryDirectory() as state:
         places = {"output": output, "state": Path(state), "minutes": 60}
-        return train(folder / "generator", examples, lora, name="tiny", dtype=dtype, **places)["losses"]
+        return train_lora(folder / "generator", examples, lora, name="tiny", dtype=dtype, **places)["losses"]
 
 
 def _pairs(count: int) -> list[tuple[str, str]]:
@@ -100,7 +100,7 @@ def encoder(precision: str) -> Callable[[Path], Found]:
     def run(folder: Path) -> Found:
         from seedbed.encoders import objectives
         from seedbed.encoders.settings import Training
-        from seedbed.encoders.training.train import train
+        from tests.trainings import train
 
         texts = {
             name: tiny.sentences(lang, 48)

@@ -18,6 +18,7 @@ from torch.utils.data import Dataset, SequentialSampler
 from transformers import Trainer, TrainingArguments
 
 from seedbed import manifests
+from seedbed.checkpoints import Run
 from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.losses.crosslingual import gather
 from seedbed.encoders.models import loading, memory, parallel_adapters
@@ -41,10 +42,7 @@ def train_joint_adapters(
     fixed: Sequence[str] = (),
     prefix: str,
     seed: int,
-    about: dict[str, Any] | None = None,
-    output: Path,
-    state: Path,
-    minutes: float,
+    run: Run,
 ) -> dict[str, Any]:
     """Train the parallel adapters of several languages' encoders jointly, and save each as LANGUAGE.safetensors.
 
@@ -59,11 +57,7 @@ def train_joint_adapters(
         fixed: languages whose encoders get no adapters; they run without dropout.
         prefix: the prompt before every text.
         seed: seed of adapters, batches and dropout.
-        about: JSON for the manifest.
-        output: the folder that is written; it is replaced as a whole at the end.
-        state: a folder for checkpoints. A killed run resumes from the last one, with the same result; they are removed
-            after success.
-        minutes: minutes between checkpoints.
+        run: where it writes, and how it resumes; it has no card.
 
     Returns:
         The manifest: `encoders`, language -> digest of its encoder; `training`, settings and losses.
@@ -82,16 +76,16 @@ def train_joint_adapters(
     together = JointContrast(_opened(folders, known, prefix), fixed, training, prefix, seed)
     together.require_fit(tables, rows)
     settings = training.model_dump(mode="json")
-    checkpoints = state / fingerprint([rows.digest(), settings, [*fixed], prefix, seed, known, versions()])
+    checkpoints = run.state / fingerprint([rows.digest(), settings, [*fixed], prefix, seed, known, versions()])
     torch.manual_seed(mixed(seed))
     arguments = _arguments(training, seed, checkpoints)
     trainer = _Trainer(model=together, args=arguments, train_dataset=rows, data_collator=together.read)
-    fit(trainer, minutes)
-    with atomic_directory(output) as directory:
+    fit(trainer, run.minutes)
+    with atomic_directory(run.output) as directory:
         for code in together.learning:
             parallel_adapters.write(together.encoder(code)[0].adapters, directory / f"{code}.safetensors")
         facts = {"encoders": known, "training": settings | counts | summary(losses(trainer.state))}
-        manifest = manifests.write(directory, {"about": about or {}, **facts, "versions": versions()})
+        manifest = manifests.write(directory, {"about": run.about, **facts, "versions": versions()})
     shutil.rmtree(checkpoints, ignore_errors=True)
     return manifest
 

@@ -22,6 +22,7 @@ from transformers import (
     TrainingArguments,
 )
 
+from seedbed.checkpoints import Run
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import directory_of, max_tokens
@@ -45,10 +46,7 @@ def adapt(
     texts: CorpusSentences,
     settings: Masked,
     *,
-    output: Path,
-    state: Path,
-    minutes: float,
-    about: dict[str, Any],
+    run: Run,
     **options: Any,
 ) -> dict[str, Any]:
     """Train all weights of a backbone by masked language modelling, and save it with its head, in float32.
@@ -60,12 +58,8 @@ def adapt(
         weights: a directory as `save_pretrained` writes it; its tokenizer must have a mask token.
         texts: the sentences.
         settings: the settings of the objective `masked`.
-        output: the folder that is written; it is replaced as a whole at the end.
-        state: a folder for checkpoints. A killed run resumes from the last one, with the same result; they are removed
-            after success.
-        minutes: minutes between checkpoints.
-        about: JSON for the manifest.
-        **options: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
+        run: where it writes, and how it resumes.
+        **options: `modules`, `prefix` and `languages` of `save_with_head`.
 
     Returns:
         The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.
@@ -89,17 +83,17 @@ def adapt(
     rows = blocks(texts, tokenizer, settings.length)
     _require_fit(model, settings)
     key = [hashlib.sha256(rows).hexdigest(), settings.model_dump(mode="json"), sha256(weights), versions()]
-    checkpoints = Path(state) / fingerprint(key)
+    checkpoints = run.state / fingerprint(key)
     torch.manual_seed(mixed(settings.seed))
     trainer = _Trainer(
         model=Predicting(model, tokenizer, settings.probability),
         args=_arguments(settings, checkpoints),
         train_dataset=_Blocks(rows),
     )
-    fit(trainer, minutes)
+    fit(trainer, run.minutes)
     result = {"blocks": len(rows), "head": "new" if new else "own"} | summary(losses(trainer.state))
     facts = settings.model_dump(mode="json") | result
-    save_with_head(model, tokenizer, weights, output, about, facts, **options)
+    save_with_head(model, tokenizer, weights, run.output, run.about, facts, tell=run.tell, **options)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return facts
 

@@ -18,11 +18,11 @@ from torch.utils.data import SequentialSampler
 from transformers import TrainerCallback
 
 from seedbed import processes
+from seedbed.checkpoints import Run
 from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
-from seedbed.encoders.models import loading, memory
+from seedbed.encoders.models import memory
 from seedbed.encoders.models.two_paths import TwoPaths, sides_of
-from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.pooling import learnt_weights
 from seedbed.encoders.prompts import Prefix, prompted, prompts_of
@@ -31,8 +31,9 @@ from seedbed.encoders.training import batches, parameters
 from seedbed.encoders.training.chunks import in_chunks
 from seedbed.encoders.training.parameters import attach_joint_adapters
 from seedbed.encoders.training.shares import Shares, average
+from seedbed.encoders.training.start import Start
 from seedbed.io import UserError, fingerprint, sha256
-from seedbed.manifests import Tell, versions
+from seedbed.manifests import versions
 from seedbed.precision import precision
 from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
 
@@ -41,21 +42,13 @@ POINTS = 20
 
 
 def train(
-    weights: Path,
+    start: Start,
     table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
     training: Training,
     *,
     objective: Objective | None,
-    folders: Mapping[str, Path] | None = None,
-    prefix: Prefix | None = None,
-    languages: Mapping[str, str] | None = None,
-    english_path: EnglishPath | None = None,
     seed: int,
-    output: Path,
-    state: Path,
-    minutes: float,
-    about: dict[str, Any] | None = None,
-    tell: Tell | None = None,
+    run: Run,
 ) -> dict[str, Any]:
     """Train an encoder by an objective and save it, in float32, as a sentence-transformers directory.
 
@@ -64,23 +57,14 @@ def train(
     `max_length` tokens; the saved encoder takes the backbone's maximum.
 
     Args:
-        weights: the start point: a directory as `save_pretrained` writes it, of transformers or sentence-transformers.
+        start: the encoder before training.
         table: the training data, with the columns that the objective takes; or language -> table, see
             `batches.lay_out`. None without an objective.
         training: the training settings.
         objective: what training minimises; None: the encoder is saved without training.
-        folders: a folder for each encoder that the objective refers to; `adapters` of a joint training, if there is no
-            objective; `english`, the English encoder's weights, with `english_path`.
-        prefix: see `loading.load`; the columns' names say which texts are queries and documents (`READ_AS`).
-        languages: column -> its language, where the prompt depends on the language; "": that of all other columns.
-        english_path: makes the encoder take a text and its English translation; None: the text alone.
         seed: seed of the order of rows and of dropout. On a CPU, one seed and one number of threads give the same
             bytes.
-        output: the folder that is written; it is replaced as a whole at the end.
-        state: a folder for checkpoints. A killed run resumes from the last one; they are removed after success.
-        minutes: minutes between checkpoints.
-        about: JSON for the manifest.
-        tell: writes the card; None: no card.
+        run: where it writes, and how it resumes.
 
     Returns:
         `steps`, `examples` (rows trained on), `loss` (at most 20 means over equal stretches of steps), `final_loss`
@@ -93,33 +77,20 @@ def train(
             the memory.
     """
     training = training.updated({"precision": precision(training.precision)})
-    encoder = _opened(weights, training, objective, prefix, seed, (languages or {}).get("", ""))
-    if english_path:
-        encoder = add_english_path(encoder, (folders or {})["english"], english_path, prefix)
-    result, folders, loss = {"examples": 0} | summary([]), {**(folders or {})}, None
+    encoder = start.open(training, objective, seed)
+    result, loss = {"examples": 0} | summary([]), None
     if objective:
-        encoder, loss, checkpoints, facts = _train(
-            encoder,
-            table,
-            training,
-            objective,
-            folders | {"weights": weights},
-            prefix=prefix,
-            languages=languages or {},
-            english_path=english_path,
-            seed=seed,
-            state=Path(state),
-            minutes=minutes,
-        )
+        encoder, loss, checkpoints, facts = _train(encoder, start, table, training, objective, seed, run)
         result |= facts
-    elif "adapters" in folders:
-        result |= attach_joint_adapters(encoder, weights, folders["adapters"])
+    elif "adapters" in start.folders:
+        result |= attach_joint_adapters(encoder, start.weights, start.folders["adapters"])
+    english_path = start.english_path
     facts = training.model_dump(mode="json") | result | ({"fusion": english_path.fusion} if english_path else {})
-    starts = {"source": weights, **folders} if english_path else {}
+    starts = {"source": start.weights, **start.folders} if english_path else {}
     write_files = getattr(loss, "write_files", None)
-    about = (about or {}) | {"seed": seed}
+    about = {**run.about, "seed": seed}
     if processes.is_main():
-        save(encoder, output, about, facts, weights, starts=starts, write_files=write_files, tell=tell)
+        save(encoder, run.output, about, facts, start.weights, starts=starts, write_files=write_files, tell=run.tell)
         if objective:
             shutil.rmtree(checkpoints, ignore_errors=True)
     return result
@@ -127,32 +98,28 @@ def train(
 
 def _train(
     encoder: SentenceTransformer,
+    start: Start,
     table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
     training: Training,
     objective: Objective,
-    folders: Mapping[str, Path],
-    *,
-    prefix: Prefix | None,
-    languages: Mapping[str, str],
-    english_path: EnglishPath | None,
     seed: int,
-    state: Path,
-    minutes: float,
+    run: Run,
 ) -> tuple[SentenceTransformer, nn.Module, Path, dict[str, Any]]:
     """Train an encoder; arguments as in `train`.
 
     Returns:
         The trained encoder, its loss, the folder of checkpoints, and facts for the manifest.
     """
-    table, laid_out, once = _in_order(table, objective, training, seed, prefix)
+    table, laid_out, once = _in_order(table, objective, training, seed, start.prefix)
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
-    spoken = isinstance(prefix, Mapping)  # else the encoder puts the same before texts of all languages
-    read = prompted(table, _texts(objective), prefix, languages) if spoken else table
+    spoken = isinstance(start.prefix, Mapping)  # else the encoder puts the same before texts of all languages
+    read = prompted(table, _texts(objective), start.prefix, start.languages) if spoken else table
     columns = _columns(objective, read, training)
     prompts = dict.fromkeys(columns, "") if spoken else prompts_of(encoder, [*columns])
-    key = [prompts, english_path.fusion, english_path.english] if english_path else prompts
-    checkpoints = state / key_of(objective, read, training, key, seed, folders)
+    path, folders = start.english_path, {**start.folders, "weights": start.weights}
+    key = [prompts, path.fusion, path.english] if path else prompts
+    checkpoints = run.state / key_of(objective, read, training, key, seed, folders)
     encoder = objective.prepare(encoder, folders, seed)
     result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
     rates = objective.rates(training)
@@ -163,7 +130,7 @@ def _train(
         loss = objective.loss(encoder, table, training, folders)
         trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
         with in_chunks(encoder, at_once), trainer.shares.encoded_by(encoder), _checkpointed(encoder, training):
-            fit(trainer, minutes)
+            fit(trainer, run.minutes)
         findings = loss.findings() if hasattr(loss, "findings") else {}
     facts = result | summary(losses(trainer.state)) | learnt_weights(encoder) | findings
     if at_once and not training.mini_batch:
@@ -224,19 +191,6 @@ def _in_order(
 def _texts(objective: Objective) -> list[str]:
     """What the columns of texts that an objective reads can be called."""
     return list(dict.fromkeys(chain.from_iterable(objective.shapes)))
-
-
-def _opened(
-    weights: Path, training: Training, objective: Objective | None, prefix: Prefix | None, seed: int, language: str
-) -> SentenceTransformer:
-    """The encoder before training, if there is any."""
-    if training.pooling == "cls_mlp" and not objective:
-        raise UserError("pooling cls_mlp would be a dense layer of random weights; give cls, or train")
-    if training.pooling == "static" and objective:
-        raise UserError("pooling static is not trained; take mean, or leave the objective out")
-    dropout = training.dropout if objective else None
-    pooling = {"pooling": training.pooling, "layers": training.layers}
-    return loading.load(weights, **pooling, prefix=prefix, language=language, seed=seed, dropout=dropout)
 
 
 def key_of(

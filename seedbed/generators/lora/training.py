@@ -18,6 +18,7 @@ from torch.utils.data import DataLoader
 from transformers import PreTrainedModel, Trainer, TrainingArguments
 
 from seedbed import manifests
+from seedbed.checkpoints import Run
 from seedbed.generators.lora import adapter_card
 from seedbed.generators.lora.data import Example
 from seedbed.generators.lora.loss import IGNORED, ByLength, collate, completion_loss
@@ -35,12 +36,8 @@ def train(
     lora: Lora,
     *,
     name: str,
-    output: Path,
-    state: Path,
-    minutes: float,
     dtype: str,
-    about: Mapping[str, Any] | None = None,
-    tell: manifests.Tell | None = None,
+    run: Run,
 ) -> dict[str, Any]:
     """Train a LoRA adapter of a language model, and write it as a peft directory with a manifest, `seedbed.json`.
 
@@ -54,12 +51,8 @@ def train(
         examples: the training examples.
         lora: training settings.
         name: the generator's name, which adapter_config.json gives as the base if the base is not on the hub.
-        output: the folder that is written, or replaced, at the end of training.
-        state: folder of checkpoints; a killed training resumes from the last one, and a finished one removes them.
-        minutes: see `trainers.fit`.
         dtype: precision of the base, "bfloat16", "float32" or "auto"; the adapter is trained and saved in float32.
-        about: further facts for the manifest, such as polarity and language.
-        tell: writes the card, see `adapter_card.write`.
+        run: where it writes, and how it resumes; `adapter_card.write` writes its card.
 
     Returns:
         The manifest: settings, counts, mean loss of each epoch (nats per completion token), versions, sha256 of files.
@@ -75,14 +68,15 @@ def train(
     model, shortest = _adapt(_load(base, lora, dtype), lora), min(kept, key=len)
     _check_head(model, shortest)
 
-    checkpoints = state / key_of(base, lora, dtype, kept)
+    checkpoints = run.state / key_of(base, lora, dtype, kept)
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
-    fit(trainer, minutes)
+    fit(trainer, run.minutes)
     inputs = {"input_ids": _alone(model, shortest)["input_ids"]}
-    require_effect(difference(model, model.get_base_model().get_decoder(), inputs), output)
+    require_effect(difference(model, model.get_base_model().get_decoder(), inputs), run.output)
 
     of = adapter_card.base_of(base, name)
-    manifest = dict(about or {}) | {
+    manifest = {
+        **run.about,
         "base": of,
         "generator": name,
         "dtype": dtype,
@@ -90,32 +84,25 @@ def train(
         "examples": {"given": len(examples), "used": len(kept), "too_long": len(examples) - len(kept)},
         "tokens": {part: sum(len(getattr(one, part)) for one in kept) for part in ("prompt", "completion")},
     }
-    return finish(trainer, manifest, partial(save, model, of), output, tell)
+    return finish(trainer, manifest, partial(save, model, of), run)
 
 
-def finish(
-    trainer: Trainer,
-    manifest: dict[str, Any],
-    write: Callable[[Path], None],
-    output: Path,
-    tell: manifests.Tell | None = None,
-) -> dict[str, Any]:
+def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], None], run: Run) -> dict[str, Any]:
     """Write a trained adapter and its manifest, with counts, losses and versions, and remove the checkpoints.
 
     Args:
         trainer: the finished trainer.
         manifest: facts so far.
         write: saves the adapter into a folder.
-        output: the folder that is written.
-        tell: writes the card, see `adapter_card.write`.
+        run: its output is written; `adapter_card.write` writes the card.
 
     Returns:
         The manifest.
     """
     manifest |= {"steps": trainer.state.global_step, "losses": epoch_losses(trainer.state), "versions": _versions()}
-    with atomic_directory(output) as directory:
+    with atomic_directory(run.output) as directory:
         write(directory)
-        manifest = manifests.write(directory, manifest, tell)
+        manifest = manifests.write(directory, manifest, run.tell)
     shutil.rmtree(trainer.args.output_dir, ignore_errors=True)
     return manifest
 

@@ -13,6 +13,7 @@ from safetensors.torch import load_file
 from transformers import AutoModel
 
 from scripts import train_classifier
+from seedbed.checkpoints import Run
 from seedbed.classifiers.adapters import HEAD, label_scores, train_language, train_task
 from seedbed.classifiers.settings import InContext
 from seedbed.corpora.shape.labels import LABELS
@@ -29,8 +30,7 @@ TEST = tiny.pairs("eng", 60, seed=1)
 
 def options(folder: Path, name: str, minutes: float = 60) -> dict:
     about = {"kind": "labels", "language": "English"}
-    places = {"output": folder / name, "state": folder / "state"}
-    return {"name": "tiny", "dtype": "float32", "minutes": minutes, "about": about} | places
+    return {"name": "tiny", "dtype": "float32", "run": Run(folder / name, folder / "state", minutes, about)}
 
 
 def accuracy(scores: np.ndarray) -> float:

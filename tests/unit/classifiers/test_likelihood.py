@@ -24,12 +24,11 @@ from transformers import (
 from seedbed.classifiers.likelihood import label_scores
 from seedbed.corpora.shape.labels import LABELS
 from seedbed.generators.composition import compose_directories
-from seedbed.generators.lora import training
 from seedbed.generators.lora.data import for_labels, for_language
 from seedbed.generators.settings import Composition, Lora
 from seedbed.generators.writing.likelihood import log_likelihoods
 from seedbed.generators.writing.prompts import encode, pair_prompt
-from tests import tiny
+from tests import tiny, trainings
 
 LORA = Lora(rank=4, alpha=8, dropout=0, epochs=15, batch_size=16, micro_batch_size=16, learning_rate=0.01, examples=96)
 PAIRS = tiny.pairs("eng", 96)
@@ -115,13 +114,13 @@ def test_a_task_adapter_learns_and_composed_with_scale_0_it_is_itself(tiny_gener
     tokenizer = AutoTokenizer.from_pretrained(tiny_generator)
     options = {"name": "tiny", "state": tmp_path / "state", "minutes": 60, "dtype": "float32"}
     words = {"language": "English", "style": "plain"}
-    training.train(
+    trainings.train_lora(
         tiny_generator, for_labels(tokenizer, PAIRS, LORA, **words), LORA, output=tmp_path / "task", **options
     )
     for lang in ("eng", "swh"):
         rows = [{"text": text} for text in tiny.sentences(lang, 32)]
         texts = for_language(tokenizer, rows, "text", LORA, **words)
-        training.train(tiny_generator, texts, LORA.updated({"epochs": 1}), output=tmp_path / lang, **options)
+        trainings.train_lora(tiny_generator, texts, LORA.updated({"epochs": 1}), output=tmp_path / lang, **options)
     adapters = (tmp_path / "task", tmp_path / "swh", tmp_path / "eng")
     test = tiny.pairs("eng", 60, seed=1)
     gold = np.array([LABELS.index(pair["label"]) for pair in test])

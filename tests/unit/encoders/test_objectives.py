@@ -26,6 +26,7 @@ from seedbed.encoders.training import train
 from seedbed.io import UserError, sha256
 from seedbed.resources import ROOT
 from seedbed.trainers import STATE
+from tests import trainings
 
 SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32", pooling="mean")
 """Eight rows: three batches (3, 3, 2) an epoch, six steps."""
@@ -39,7 +40,7 @@ SMALL = {"queue_size": 7, "projection": [8, 4], "momentum": 0.5}
 @pytest.fixture
 def teacher(weights: Path, tmp_path: Path) -> Path:
     """An untrained encoder of other weights."""
-    train.train(
+    trainings.train(
         weights, None, SETTINGS.updated({"pooling": "cls"}), objective=None, prefix="", seed=0,
         output=tmp_path / "teacher", state=tmp_path / "state", minutes=60,
     )  # fmt: skip
@@ -68,7 +69,7 @@ def run(weights: Path, rows: pd.DataFrame, teacher: Path, tmp_path: Path) -> Cal
         options = {"prefix": "query: ", "seed": 1, "minutes": minutes, "folders": {"teacher": teacher}}
         places = {"output": tmp_path / name, "state": tmp_path / "state"}
         settings = SETTINGS.updated(changes)
-        return train.train(weights, table, settings, objective=objective, **options, **places)
+        return trainings.train(weights, table, settings, objective=objective, **options, **places)
 
     return run
 

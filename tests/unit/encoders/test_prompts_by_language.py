@@ -18,10 +18,10 @@ from seedbed.encoders.models import loading
 from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training import batches, train
+from seedbed.encoders.training import batches
 from seedbed.io import UserError
 from seedbed.languages import filled, placeholders, registry
-from tests import tiny
+from tests import tiny, trainings
 
 LANGUAGES = {"eng": "eng_Latn", "kaz": "kaz_Cyrl", "yue": "yue_Hant"}
 TEXTS = ["hello world", "low", " low", "  hello  low ", "", "<s> low", "hello kaz_Cyrl low", "xyz hello"]
@@ -145,7 +145,7 @@ def read_by(
         return module
 
     monkeypatch.setattr(kind, "loss", loss)
-    train.train(
+    trainings.train(
         sonar, table, SETTINGS.updated(settings), objective=objectives.load(objective), seed=1, state=tmp_path / "state",
         output=tmp_path / "made", minutes=60, prefix=prompts.by_language("{flores}"), **options,
     )  # fmt: skip

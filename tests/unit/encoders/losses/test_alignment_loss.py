@@ -27,6 +27,7 @@ from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError, read_json, sha256
 from seedbed.trainers import STATE
+from tests import trainings
 
 SETTINGS = Training(
     part="adapter", adapter="parallel", pooling="own", epochs=4, batch_size=4, learning_rate=1e-2, max_length=16,
@@ -196,7 +197,7 @@ def test_what_stands_in_the_place_of_a_negative_that_a_row_lacks_is_no_matter(
 @pytest.fixture
 def run(base: Path, pivot: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run(name: str, table: pd.DataFrame, **settings: Any) -> dict[str, Any]:
-        return train.train(
+        return trainings.train(
             base, table, SETTINGS.updated(settings), objective=objectives.load("alignment"), folders={"pivot": pivot},
             prefix="query: ", seed=3, output=tmp_path / name, state=tmp_path / "state", minutes=0,
         )  # fmt: skip

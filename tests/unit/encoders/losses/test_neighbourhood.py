@@ -23,6 +23,7 @@ from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError, read_json, sha256
 from seedbed.trainers import STATE
+from tests import trainings
 
 SMALL = {"queue_size": 7, "projection": [8, 4], "momentum": 0.5}
 SETTINGS = Training(
@@ -207,7 +208,7 @@ def run(weights: Path, rows: pd.DataFrame, tmp_path: Path) -> Callable[..., dict
 
     def run(name: str, table: pd.DataFrame = rows, **settings: Any) -> dict[str, Any]:
         objective = objectives.load("neighbours", SMALL | {"neighbours": 2} | settings)
-        return train.train(
+        return trainings.train(
             weights, table, SETTINGS, objective=objective, prefix="query: ", seed=1, minutes=0,
             output=tmp_path / name, state=tmp_path / "state",
         )  # fmt: skip
@@ -308,7 +309,7 @@ def test_anchors_come_near_positives_and_neighbours(weights: Path, sentences: li
     table = pd.DataFrame({"id": list("abcd"), "anchor": sentences[:4], "positive": sentences[4:], "neighbour_1": near})
     settings = SETTINGS.updated({"epochs": 40, "batch_size": 4, "learning_rate": 3e-3})
     objective = objectives.load("neighbours", {"neighbours": 1, "queue_size": 8, "projection": [32, 16]})
-    train.train(
+    trainings.train(
         weights, table, settings, objective=objective, prefix="", seed=1, minutes=60,
         output=tmp_path / "learnt", state=tmp_path / "state",
     )  # fmt: skip

@@ -14,8 +14,8 @@ import torch
 from seedbed.encoders import objectives
 from seedbed.encoders.models import loading, memory
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training.train import train
 from seedbed.io import UserError
+from tests.trainings import train
 
 TEXTS = {name: ["Kasuwa ta cika da mutane yau."] * 600 for name in ("anchor", "positive")}
 

@@ -13,9 +13,9 @@ from seedbed.encoders import objectives
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.models.loading import load, open_encoder
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training.train import train
 from seedbed.io import UserError
 from tests import tiny
+from tests.trainings import train
 
 TEXTS = ["a small cat", "word " * 300]
 

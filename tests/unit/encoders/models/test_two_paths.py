@@ -22,9 +22,9 @@ from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_pat
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training.train import train
 from seedbed.encoders.translations.files import read_english
 from seedbed.io import UserError
+from tests.trainings import train
 
 TEXTS = [
     "Ruwan sama ya sauka.",

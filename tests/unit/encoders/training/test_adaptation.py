@@ -15,10 +15,11 @@ from transformers import AutoModel, AutoModelForMaskedLM, AutoTokenizer, PreTrai
 from seedbed.encoders.models import loading, memory
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.training import mlm
-from seedbed.encoders.training.mlm import Predicting, adapt, blocks
+from seedbed.encoders.training.mlm import Predicting, blocks
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, read_json, sha256, write_json
 from seedbed.trainers import Finite
+from tests import trainings
 
 SETTINGS = Masked(steps=6, batch_size=3, length=8, learning_rate=1e-2, precision="float32", max_grad_norm=1.0)
 
@@ -36,7 +37,7 @@ def make(texts: CorpusSentences, tmp_path: Path) -> Callable[..., dict[str, Any]
 
     def make(weights: Path, out: str = "out", **changes: Any) -> dict[str, Any]:
         options = {"output": tmp_path / out, "state": tmp_path / "state", "minutes": 10, "about": {"language": "hau"}}
-        return adapt(weights, texts, SETTINGS.updated(changes), **options)
+        return trainings.adapt(weights, texts, SETTINGS.updated(changes), **options)
 
     return make
 
@@ -141,13 +142,13 @@ def test_a_killed_run_ends_with_the_same_bytes(make, make_weights, tmp_path, mon
     lines = CorpusSentences(tmp_path / "text.tsv", 100)
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(Finite, "on_log", kill)
-        adapt(weights, lines, SETTINGS, output=tmp_path / "killed", **options)
+        trainings.adapt(weights, lines, SETTINGS, output=tmp_path / "killed", **options)
     assert not (tmp_path / "killed").exists() and [*(tmp_path / "state").glob("*/checkpoint-3")]
     begun = []
     monkeypatch.setattr(
         Finite, "on_log", lambda self, args, state, control, logs, **rest: begun.append(state.global_step)
     )
-    assert adapt(weights, lines, SETTINGS, output=tmp_path / "killed", **options) == whole
+    assert trainings.adapt(weights, lines, SETTINGS, output=tmp_path / "killed", **options) == whole
     assert min(begun) == 4 and sha256(tmp_path / "killed") == sha256(tmp_path / "out")
     assert not [*(tmp_path / "state").iterdir()]
 

@@ -19,6 +19,7 @@ from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, train
 from seedbed.io import UserError, sha256, write_table
+from tests import trainings
 from tests.refusals import tells
 
 TEXTS = ["anchor", "positive", "negative", "sentence1"]
@@ -185,7 +186,7 @@ def test_files_are_read_when_they_are_asked_for(tmp_path: Path) -> None:
 def run(weights: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run(name: str, tables: Any, **changes: Any) -> dict[str, Any]:
         settings = Training(batch_size=4, epochs=2, learning_rate=1e-3, max_length=16, precision="float32")
-        return train.train(
+        return trainings.train(
             weights, tables, settings.updated(changes), objective=objectives.load("ranking"), prefix="", seed=1,
             output=tmp_path / name, state=tmp_path / "state", minutes=0,
         )  # fmt: skip

@@ -12,10 +12,10 @@ from seedbed.encoders import objectives
 from seedbed.encoders.models import loading, memory
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training.chunks import in_chunks
-from seedbed.encoders.training.train import train
 from seedbed.io import UserError
 from tests import tiny
 from tests.steps import STEPS
+from tests.trainings import train
 
 ROWS = 24
 

@@ -19,10 +19,11 @@ from seedbed.encoders.models import loading
 from seedbed.encoders.models.digests import pivot_digest
 from seedbed.encoders.models.parallel_adapters import ADAPTERS
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training import joint_adapters, train
-from seedbed.encoders.training.joint_adapters import JointContrast, sample_rows, train_joint_adapters
+from seedbed.encoders.training import joint_adapters
+from seedbed.encoders.training.joint_adapters import JointContrast, sample_rows
 from seedbed.encoders.training.parameters import attach_joint_adapters
 from seedbed.io import UserError, read_json, sha256
+from tests import trainings
 from tests.unit.encoders.models.test_memory import has
 
 SETTINGS = Training(
@@ -63,7 +64,7 @@ def tables(sentences: list[str]) -> dict[str, pd.DataFrame]:
 @pytest.fixture
 def run(folders: dict[str, Path], tables: dict[str, pd.DataFrame], tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run(name: str, *, fixed: tuple[str, ...] = ("eng",), **settings: Any) -> dict[str, Any]:
-        return train_joint_adapters(
+        return trainings.train_joint_adapters(
             settings.pop("folders", folders), tables, SETTINGS.updated(settings), objective=JOINT, fixed=fixed,
             prefix="query: ", seed=3, output=tmp_path / name, state=tmp_path / "state", minutes=0,
         )  # fmt: skip
@@ -154,7 +155,7 @@ def test_each_language_takes_its_adapters_and_all_are_of_one_space(
     )
     spaces = set()
     for code, folder in folders.items():
-        train.train(
+        trainings.train(
             folder, None, SETTINGS, objective=None, folders={"adapters": tmp_path / "made"}, prefix="query: ", seed=3,
             output=tmp_path / code, state=tmp_path / "state", minutes=0,
         )  # fmt: skip

@@ -24,7 +24,7 @@ from seedbed.encoders.models import memory
 from seedbed.encoders.training import shares
 from seedbed.encoders.training import train as training
 from seedbed.io import UserError, write_table
-from tests import tiny
+from tests import tiny, trainings
 from tests.steps import STEPS
 
 ROWS = 24
@@ -54,7 +54,7 @@ def table(name: str) -> pd.DataFrame:
 def made(place: Path, name: str, own: dict[str, Any], changes: dict[str, Any], minutes: float = 60) -> dict[str, Any]:
     options = {"prefix": "", "seed": 1, "output": place, "state": place.with_name("state"), "minutes": minutes}
     weights, settings = place.parents[1] / "weights", SETTINGS.updated(changes)
-    return training.train(weights, table(name), settings, objective=objectives.load(name, own), **options)
+    return trainings.train(weights, table(name), settings, objective=objectives.load(name, own), **options)
 
 
 def free_port() -> int:

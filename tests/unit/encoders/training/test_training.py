@@ -26,6 +26,7 @@ from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.io import UserError, read_json, sha256, write_table
+from tests import trainings
 from tests.programs import call, signalled
 
 SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32")
@@ -41,7 +42,7 @@ def run(weights: Path, triplets: pd.DataFrame, tmp_path: Path) -> Callable[..., 
         settings = SETTINGS.updated(arguments.pop("settings", {}))
         start = arguments.pop("weights", weights)
         places = {"output": tmp_path / name, "state": tmp_path / "state"}
-        return train.train(start, texts, settings, **{"minutes": 0} | arguments | places)
+        return trainings.train(start, texts, settings, **{"minutes": 0} | arguments | places)
 
     return run
 

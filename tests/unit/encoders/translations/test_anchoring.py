@@ -19,7 +19,6 @@ from seedbed.encoders.models import inference, loading, memory
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.recipes import presets
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training.train import train
 from seedbed.encoders.translations import policy
 from seedbed.encoders.translations.candidates import pack_candidates, unpack_candidates
 from seedbed.encoders.translations.choose import choose_translations
@@ -28,6 +27,7 @@ from seedbed.encoders.translations.rewards import Actor
 from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
 from seedbed.io import UserError
 from seedbed.trainers import mixed
+from tests.trainings import train
 
 TEXTS = [
     "Ruwan sama ya sauka.",

@@ -14,8 +14,8 @@ from seedbed import manifests
 from seedbed.generators.composition import compose_directories
 from seedbed.generators.lora import adapter_card
 from seedbed.generators.lora.data import Example
-from seedbed.generators.lora.training import train
 from seedbed.generators.settings import Composition, Lora
+from tests import trainings
 
 LORA = Lora(rank=2, alpha=4, epochs=1, batch_size=2, micro_batch_size=2, learning_rate=0.05)
 EXAMPLES = [Example([2, 10, 11, 12], [60, 61, 1]), Example([2, 13, 14], [62, 1])]
@@ -39,7 +39,7 @@ def fetched(tiny_generator, tmp_path):
 
 def adapter(base: Path, output: Path, **about: str) -> Path:
     options = {"name": "tiny", "state": output.parent / "state", "minutes": 10, "dtype": "float32"}
-    train(base, EXAMPLES, LORA, output=output, about=about, tell=adapter_card.write, **options)
+    trainings.train_lora(base, EXAMPLES, LORA, output=output, about=about, tell=adapter_card.write, **options)
     return output
 
 

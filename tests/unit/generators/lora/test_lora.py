@@ -25,9 +25,10 @@ from seedbed.generators.lora import loss
 from seedbed.generators.lora import training as subject
 from seedbed.generators.lora.data import Example
 from seedbed.generators.lora.loss import ByLength, collate, completion_loss
-from seedbed.generators.lora.training import CompletionTrainer, train
+from seedbed.generators.lora.training import CompletionTrainer
 from seedbed.generators.settings import Lora
 from seedbed.io import UserError, sha256
+from tests import trainings
 
 LORA = Lora(rank=2, alpha=4, dropout=0.1, epochs=2, batch_size=4, micro_batch_size=2, learning_rate=0.01)
 EXAMPLES = [
@@ -60,7 +61,9 @@ def assert_close(found: dict[str, torch.Tensor], wanted: dict[str, torch.Tensor]
 def run(base: Path, directory: Path, lora: Lora = LORA, examples: list[Example] = EXAMPLES, **options: object) -> dict:
     """With a checkpoint after each step."""
     places = {"output": directory / "adapter", "state": directory / "state"}
-    return train(base, examples, lora, **{"name": "tiny", "minutes": 0, "dtype": "float32"} | places | options)
+    return trainings.train_lora(
+        base, examples, lora, **{"name": "tiny", "minutes": 0, "dtype": "float32"} | places | options
+    )
 
 
 @pytest.mark.parametrize("cap", [None, 0.1])

@@ -22,7 +22,7 @@ from seedbed.generators.settings import Generator, Lora
 from seedbed.generators.weights import models
 from seedbed.generators.weights.models import open_language_model
 from seedbed.generators.writing.backends import Request, hf
-from tests import tiny
+from tests import tiny, trainings
 
 bitsandbytes = pytest.importorskip("bitsandbytes")
 
@@ -106,7 +106,7 @@ def test_an_adapter_learns_what_it_learns_on_the_rounded_base(base: Path, rounde
     def trained(name: str, folder: Path, quantization: str) -> tuple[list[float], dict[str, torch.Tensor]]:
         settings = LORA.updated({"quantization": quantization})
         places = {"output": tmp_path / name, "state": tmp_path / "state", "minutes": 60}
-        manifest = training.train(folder, EXAMPLES, settings, name="tiny", dtype="float32", **places)
+        manifest = trainings.train_lora(folder, EXAMPLES, settings, name="tiny", dtype="float32", **places)
         return manifest["losses"], load_file(tmp_path / name / "adapter_model.safetensors")
 
     losses, weights = trained("four", base, "nf4")

@@ -1,0 +1,60 @@
+"""What a training of an encoder starts from."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sentence_transformers import SentenceTransformer
+
+from seedbed.encoders.models import loading
+from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.prompts import Prefix
+from seedbed.encoders.settings import Training
+from seedbed.io import UserError
+
+
+@dataclass(frozen=True)
+class Start:
+    """An encoder before training, with the prompts before its texts and the other encoders that it needs."""
+
+    weights: Path
+    """A directory as `save_pretrained` writes it, of transformers or sentence-transformers."""
+    prefix: Prefix | None = None
+    """See `loading.load`; the columns' names say which texts are queries and documents (`READ_AS`)."""
+    languages: Mapping[str, str] = field(default_factory=dict)
+    """Column -> its language, where the prompt depends on the language; "": that of all other columns."""
+    english_path: EnglishPath | None = None
+    """Makes the encoder take a text and its English translation; None: the text alone."""
+    folders: Mapping[str, Path] = field(default_factory=dict)
+    """A folder for each encoder that the objective refers to; `adapters` of a joint training, if there is no objective;
+    `english`, the English encoder's weights, with `english_path`.
+    """
+
+    def open(self, training: Training, objective: Objective | None, seed: int) -> SentenceTransformer:
+        """Load the encoder.
+
+        Args:
+            training: its pooling, layers and dropout.
+            objective: what training minimises; None: the encoder is not trained, and has no dropout.
+            seed: of new weights.
+
+        Raises:
+            UserError: weights that cannot be loaded; a pooling that needs training, or takes none.
+        """
+        if training.pooling == "cls_mlp" and not objective:
+            raise UserError("pooling cls_mlp would be a dense layer of random weights; give cls, or train")
+        if training.pooling == "static" and objective:
+            raise UserError("pooling static is not trained; take mean, or leave the objective out")
+        encoder = loading.load(
+            self.weights,
+            pooling=training.pooling,
+            layers=training.layers,
+            prefix=self.prefix,
+            language=self.languages.get("", ""),
+            seed=seed,
+            dropout=training.dropout if objective else None,
+        )
+        if self.english_path:
+            encoder = add_english_path(encoder, self.folders["english"], self.english_path, self.prefix)
+        return encoder
