@@ -15,7 +15,9 @@ LIBRARY = {
     "Encoders": (
         "encoders.models.loading.load",
         "encoders.models.loading.open_encoder",
+        "encoders.training.start.Start",
         "encoders.training.train.train",
+        "checkpoints.Run",
         "encoders.training.chunks.in_chunks",
         "encoders.pooling.FirstLastAverage",
     ),

@@ -187,12 +187,14 @@ def _study(folder: str) -> str:
     return str(Path(folder, OWN))
 
 
-LIBRARY = frozenset(module.name for module in pkgutil.iter_modules(__path__[:1]))
-"""The library's own protocols."""
+@cache
+def _library() -> frozenset[str]:
+    """The library's own protocols, which are known without a look at the study's folder."""
+    return frozenset(module.name for module in pkgutil.iter_modules(__path__[:1]))
 
 
 def _known(name: str) -> str:
-    if name not in LIBRARY and name not in (known := names()):
+    if name not in _library() and name not in (known := names()):
         raise ValueError(f"no such protocol; {suggest(name, known)}")
     return name
 
