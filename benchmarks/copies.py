@@ -53,7 +53,7 @@ def main(argv: list[str] | None = None) -> None:
         slow = slow or speed
         one, two = np.split(vectors, 2)
         items = np.stack([gold, (one * two).sum(axis=1)], axis=1)[None]
-        drawn[name] = 100 * replicates(SPEARMAN.statistic, [items], resamples=2000, seed=42)[0]
+        drawn[name] = 100 * replicates(SPEARMAN.statistic, {name: items}, resamples=2000, seed=42)[name]
         low, high = percentiles(drawn[name], 0.95)
         rho, size = 100 * float(SPEARMAN.statistic(items)[0]), measure.size(encoder)["bytes"] / 1e6
         size /= 2 if name == "bfloat16" else 1

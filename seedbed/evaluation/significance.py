@@ -4,7 +4,7 @@ items and seeds.
 
 import itertools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -216,40 +216,40 @@ def f1_of_items(items: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def replicates(
     statistic: Statistic,
-    systems: Sequence[NDArray[np.float64]],
+    systems: Mapping[str, NDArray[np.float64]],
     *,
     resamples: int,
     seed: int,
     batch: int = 100,
-    others: Sequence[NDArray[np.float64]] = (),
-) -> NDArray[np.float64]:
-    """Bootstrap values (n_systems, resamples) of a statistic, averaged over resampled training seeds; of `others` last.
+) -> dict[str, NDArray[np.float64]]:
+    """Bootstrap values (resamples,) of a statistic by system, averaged over resampled training seeds.
 
     Each replicate samples seeds and items with replacement. All systems and seeds share the sampled items, which pairs
     the systems; seeds are sampled for each system separately, since seed 1 of one system has nothing in common with
-    seed 1 of another. With S seeds the estimated variance between seeds is (S - 1) / S of the true one; with one seed
-    it is not seen.
+    seed 1 of another. A system's sample of seeds depends on its name and not on the other systems, so it is the same
+    on several test sets: some systems are one encoder for all languages, and an average over these must see that. With
+    S seeds the estimated variance between seeds is (S - 1) / S of the true one; with one seed it is not seen.
 
     Args:
         statistic: maps items (..., n_items, k) to values (...).
-        systems: items (n_seeds, n_items, k) of each system.
+        systems: name -> items (n_seeds, n_items, k), with the same items for all.
         resamples: the number of replicates.
         seed: seed of the resampling.
         batch: replicates that are computed at once; it bounds the memory and does not change results.
-        others: items of further systems; they do not change the values of the others.
     """
     rng = np.random.default_rng(seed)
-    # All seeds before all items: the random numbers do not depend on where batches end.
-    seeds = [rng.integers(len(items), size=(len(items), resamples)) for items in systems]
-    other = np.random.default_rng([seed, 1])
-    seeds += [other.integers(len(items), size=(len(items), resamples)) for items in others]
-    batches = []
+    n_items = next(iter(systems.values())).shape[1]
+    parts: dict[str, list[NDArray[np.float64]]] = {name: [] for name in systems}
     for start in range(0, resamples, batch):
-        n_items = systems[0].shape[1]
         drawn = rng.integers(n_items, size=(min(batch, resamples - start), n_items))
-        batches.append([statistic(items[:, drawn]) for items in (*systems, *others)])
-    values = [np.concatenate(parts, axis=1) for parts in zip(*batches, strict=True)]  # each (n_seeds, resamples)
-    return np.stack([np.take_along_axis(v, s, axis=0).mean(axis=0) for v, s in zip(values, seeds, strict=True)])
+        for name, items in systems.items():
+            parts[name].append(statistic(items[:, drawn]))  # (n_seeds, replicates)
+    found = {}
+    for name, items in systems.items():
+        own = np.random.default_rng([seed, *name.encode()])
+        seeds = own.integers(len(items), size=(len(items), resamples))
+        found[name] = np.take_along_axis(np.concatenate(parts[name], axis=1), seeds, axis=0).mean(axis=0)
+    return found
 
 
 def percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:

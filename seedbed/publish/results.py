@@ -106,8 +106,8 @@ def _interval(
     items = by.read(rows, list(metric.items))
     if not abs(float(by.statistic(items)) - score["metrics"][metric.key]) < 1e-4:  # so that NaN fails too
         raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
-    drawn = replicates(by.statistic, [items[None]], resamples=statistics.resamples, seed=statistics.seed)[0]
-    low, high = percentiles(metric.points * drawn, statistics.level)
+    drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
+    low, high = percentiles(metric.points * drawn[""], statistics.level)
     return low, high
 
 

@@ -112,8 +112,8 @@ def _compared(
     found = {name: {"value": metric.points * value} for name, value in values.items()}
     if len(items) == len(values) and items[first].shape[1] >= LEAST_ITEMS:
         options = {"resamples": statistics.resamples, "seed": statistics.seed}
-        drawn = replicates(metric.by.statistic, [items[name] for name in values], **options)
-        drawn = dict(zip(values, metric.points * drawn, strict=True))
+        drawn = replicates(metric.by.statistic, {name: items[name] for name in values}, **options)
+        drawn = {name: metric.points * each for name, each in drawn.items()}
         for name in values:
             low, high = percentiles(drawn[name], statistics.level)
             found[name] |= {"low": float(low), "high": float(high)}

@@ -137,9 +137,12 @@ def _overlap(results: Path, block: Block, language: str, statistics: Statistics)
         n={recipe: each.shape[1] for recipe, each in items.items()},
         by_seed={recipe: mean(each) for recipe, each in items.items()},
         replicates={
-            recipe: replicates(mean, [each], resamples=statistics.resamples, seed=statistics.seed + place, batch=20)[0]
+            recipe: values
             for place, (recipe, each) in enumerate(items.items())
             if each.shape[1] >= LEAST_ITEMS
+            for values in replicates(
+                mean, {recipe: each}, resamples=statistics.resamples, seed=statistics.seed + place, batch=20
+            ).values()
         },
         items=None,
         papers_data=False,
@@ -220,7 +223,10 @@ def _checked(path: Path, column: Column) -> _Score:
         raise UserError(f"{path}: protocol {score.protocol!r}; column {column.label!r} is of {column.protocol!r}")
     metric = column.measured
     if metric.key not in score.metrics:
-        raise UserError(f"{path}: no metric {metric.key!r}")
+        raise UserError(
+            f"{path}: no metric {metric.key!r}; if its language has no such class, give column {column.label!r} "
+            "`languages`"
+        )
     names, value, rows = list(metric.items), score.metrics[metric.key], path.parent / score.items
     table = _items(rows, names)
     by = metric.by.for_orders(table)
@@ -257,10 +263,6 @@ def _file(path: Path) -> _File:
 def _resample(by: Aggregate, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
     """Bootstrap scores (resamples,) of each recipe.
 
-    One draw of items serves all systems, which pairs them. Every language starts from the same generator, so a draw of
-    seeds is the same in all of them: some systems are one encoder for all languages, and the average must see that.
+    One draw of items serves all systems, which pairs them.
     """
-    own = [each for recipe, each in items.items() if recipe != OTHER]
-    others = [items[OTHER]] if OTHER in items else []  # the last
-    options = {"resamples": statistics.resamples, "seed": statistics.seed, "others": others}
-    return dict(zip(items, replicates(by.statistic, own, **options), strict=True))
+    return replicates(by.statistic, items, resamples=statistics.resamples, seed=statistics.seed)

@@ -103,20 +103,22 @@ def _means(
     A backbone or classifier that lacks one of them has no mean: over fewer columns it would not compare with others'.
     """
     known, there = dict(columns), [*measured_columns]
+    languages = {label: len(block.tests) for label, (block, _) in columns.items()}
     for mean in over_columns:
         labels = mean.columns or measured_columns
-        wanted = [known[label] for label in labels if label in known]
+        had = [label for label in labels if label in known]
         if any(label in there for label in labels):
             there.append(mean.label)
-        if not wanted or any(label in there and label not in known for label in labels):
+        if not had or any(label in there and label not in known for label in labels):
             continue
-        counts = [len(block.tests) for block, _ in wanted] if mean.over == "languages" else None
-        measured = average([each for _, each in wanted], counts)
-        measured = replace(measured, papers_data=measured.papers_data and len(wanted) == len(labels))
-        first = wanted[0][0]
+        counts = [languages[label] for label in had] if mean.over == "languages" else None
+        measured = average([known[label][1] for label in had], counts)
+        measured = replace(measured, papers_data=measured.papers_data and len(had) == len(labels))
+        first = known[had[0]][0]
         column = first.column.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
         block = first.model_copy(update={"column": column})
         known[mean.label] = block, measured
+        languages[mean.label] = sum(languages[label] for label in had)
         yield block, [measured]
 
 

@@ -1,8 +1,8 @@
 """Bitext retrieval: is the nearest sentence of the other language the translation? (MINERS, section 2.2)
 
 Accuracy of both directions (main: their mean, at the first k) and MINERS' F1@k (`bitext.f1_at_k`). Corpora: `text`,
-`pivot`, a row's translation in its place. Items: id, place, forward and backward (hits at 1), and what is predicted at
-each k.
+`pivot`, a row's translation in its place. Items: id, place, forward and backward (hits at the first k), and what is
+predicted at each k.
 
     flores-bitext:
       protocol: bitext
@@ -43,7 +43,7 @@ def score(trial: Trial) -> Scores:
     metrics, items = {}, {"id": test["id"], "place": gold}
     for direction, (source, target) in {"forward": (text, pivot), "backward": (pivot, text)}.items():
         neighbours = trial.search(source, target, max(ks))
-        items[direction] = (neighbours[:, 0] == gold).astype(int)
+        items[direction] = (neighbours[:, : ks[0]] == gold[:, None]).any(axis=1).astype(int)
         for k in ks:
             found = f1_at_k(neighbours, gold, k)
             metrics |= {f"{direction}_{name}_at_{k}": value for name, value in found.items()}

@@ -1,8 +1,8 @@
 """Labels by the vote of the k nearest training sentences (MINERS, section 2.2), or by a classifier.
 
-Accuracy (main, at the last k) and macro F1 at each k. A classifier has one answer whatever k, so its numbers compare
-with those of neighbours. Corpora: `text`, `label`, of the test and of the training set, which may be in another
-language. Items: id, gold, predicted and correct at each k.
+Accuracy (main, at the largest k of tables) and macro F1 at each k. A classifier has one answer whatever k, so its
+numbers compare with those of neighbours. Corpora: `text`, `label`, of the test and of the training set, which may be in
+another language. Items: id, gold, predicted and correct at each k.
 
 A language model in context is prompted with `instruction`.
 
@@ -33,7 +33,7 @@ PROTOCOL = Protocol(
     chooses=True,
 )
 LARGEST_FIRST = (10, 5, 1)
-"""Each k of tables. The main metric is the first that a task has, of its last k."""
+"""Each k of tables. The main metric is the first that a task has."""
 METRICS = {f"accuracy@{k}": Metric(f"accuracy_at_{k}", (f"correct_{k}",), k=k) for k in LARGEST_FIRST} | {
     f"macro f1@{k}": Metric(f"macro_f1_at_{k}", ("gold", f"predicted_{k}"), MACRO_F1, title=f"Macro F1@{k}", k=k)
     for k in LARGEST_FIRST
@@ -69,4 +69,5 @@ def _at_each(test: pd.DataFrame, predicted: Mapping[int, NDArray | list[str]]) -
         found = of_labels(test, labels)
         items = items.assign(**{f"predicted_{k}": found.items["predicted"], f"correct_{k}": found.items["correct"]})
         metrics |= {f"{name}_at_{k}": value for name, value in found.metrics.items()}
-    return Scores(metrics[f"accuracy_at_{max(predicted)}"], metrics, items)
+    main = next((k for k in LARGEST_FIRST if k in predicted), max(predicted))
+    return Scores(metrics[f"accuracy_at_{main}"], metrics, items)

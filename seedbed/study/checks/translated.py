@@ -62,54 +62,73 @@ def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> 
 
 
 def _reads(study: Study, name: str, recipe: Recipe) -> None:
+    """Check a recipe that takes translations as input, or chooses among them."""
     where = f"recipes.{name}"
-    if not recipe.english.fusion and (count := len(recipe.english.translators)) < 2:
-        raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
-    if recipe.english.fusion and not (recipe.english.translators and recipe.english.choose):
-        raise ValueError(f"{where}.english: say whose translations it reads and which: give `translators` and `choose`")
-    if recipe.english.choose == "judge" and not recipe.english.judge:
-        raise ValueError(f"{where}.english.choose: judge, and nobody judged; name a `judge`")
-    if recipe.english.choose == "oracle" and "human" not in recipe.english.translators:
-        raise ValueError(
-            f"{where}.english.choose: oracle takes what translator `human` wrote; name it in `translators`"
-        )
-    require_known(f"{where}.english.translators", "translator", recipe.english.translators, study.translators)
-    require_known(f"{where}.english.judge", "judge", recipe.english.judge, study.judges)
-    judged = study.judges[recipe.english.judge].translators if recipe.english.judge else None
-    for translator in recipe.english.translators if judged is not None else ():
-        if translator not in judged:
-            raise ValueError(
-                f"{where}.english.judge: {recipe.english.judge} judges nothing of {translator}; add it to its "
-                "translators"
-            )
-    require_known(f"{where}.english.actor", "recipe", recipe.english.actor, study.recipes)
-    if recipe.english.similarity not in ("", NONE):
-        fitting = {other for other, spec in study.backbones.items() if spec.source}
-        require_known(f"{where}.english.similarity", "backbone with weights", recipe.english.similarity, fitting)
-        if not untrained(study):
-            raise ValueError(
-                f"{where}.english.similarity: no recipe has {recipe.english.similarity} as it is; add recipe `base`"
-            )
+    _says_which(where, recipe)
+    _names_known(study, where, recipe)
     if not study.paired:
         raise ValueError(f"{where}: it reads translations, and no backbone is a `pair`; add one")
     for backbone in recipe.only.backbones or []:
         if backbone not in study.paired:
             raise ValueError(f"{where}.only.backbones: {backbone} is no pair; take one of {', '.join(study.paired)}")
-    chooser = StudyRecipe.get(study, name).chooser if recipe.english.fusion else ""
-    if recipe.english.actor and not study.recipes[recipe.english.actor].paired:
+    _chooses(study, name, recipe)
+    if recipe.english.fusion and recipe.data.from_languages == "pivot":
+        raise ValueError(f"{where}.data.from_languages: pivot; a text in {study.pivot} is its own translation")
+    if recipe.english.fusion == "prefix" and not StudyRecipe.get(study, name).anchored:
+        raise ValueError(f"{where}.english.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
+
+
+def _says_which(where: str, recipe: Recipe) -> None:
+    """Check that a recipe says whose translations it takes, and how one of them is chosen."""
+    english = recipe.english
+    if not english.fusion and (count := len(english.translators)) < 2:
+        raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
+    if english.fusion and not (english.translators and english.choose):
+        raise ValueError(f"{where}.english: say whose translations it reads and which: give `translators` and `choose`")
+    if english.choose == "judge" and not english.judge:
+        raise ValueError(f"{where}.english.choose: judge, and nobody judged; name a `judge`")
+    if english.choose == "oracle" and "human" not in english.translators:
         raise ValueError(
-            f"{where}.english.actor: {recipe.english.actor} chooses nothing; name a recipe with `data: {{candidates: "
-            "...}}`"
+            f"{where}.english.choose: oracle takes what translator `human` wrote; name it in `translators`"
         )
-    if recipe.english.choose == "actor" and not chooser:
+
+
+def _names_known(study: Study, where: str, recipe: Recipe) -> None:
+    """Check that the study has the translators, the judge, the recipe and the backbone that a recipe names."""
+    english = recipe.english
+    require_known(f"{where}.english.translators", "translator", english.translators, study.translators)
+    require_known(f"{where}.english.judge", "judge", english.judge, study.judges)
+    judged = study.judges[english.judge].translators if english.judge else None
+    for translator in english.translators if judged is not None else ():
+        if translator not in judged:
+            raise ValueError(
+                f"{where}.english.judge: {english.judge} judges nothing of {translator}; add it to its translators"
+            )
+    require_known(f"{where}.english.actor", "recipe", english.actor, study.recipes)
+    if english.similarity not in ("", NONE):
+        fitting = {other for other, spec in study.backbones.items() if spec.source}
+        require_known(f"{where}.english.similarity", "backbone with weights", english.similarity, fitting)
+        if not untrained(study):
+            raise ValueError(
+                f"{where}.english.similarity: no recipe has {english.similarity} as it is; add recipe `base`"
+            )
+
+
+def _chooses(study: Study, name: str, recipe: Recipe) -> None:
+    """Check that what chooses among translations exists, and can choose among those of this recipe."""
+    where, english = f"recipes.{name}", recipe.english
+    chooser = StudyRecipe.get(study, name).chooser if english.fusion else ""
+    if english.actor and not study.recipes[english.actor].paired:
+        raise ValueError(
+            f"{where}.english.actor: {english.actor} chooses nothing; name a recipe with `data: {{candidates: ...}}`"
+        )
+    if english.choose == "actor" and not chooser:
         raise ValueError(
             f"{where}.english.choose: actor, and no recipe that it starts from has one; name one as `actor`"
         )
-    if recipe.english.choose == "critic" and (
-        recipe.english.similarity == NONE or not (chooser or recipe.english.similarity)
-    ):
+    if english.choose == "critic" and (english.similarity == NONE or not (chooser or english.similarity)):
         raise ValueError(f"{where}.english.choose: critic needs a similarity; name a backbone as `similarity`")
-    if recipe.english.choose == "actor":
+    if english.choose == "actor":
         _shown_the_same(where, recipe, chooser, study.recipes[chooser])
     own = chooser and study.recipes[chooser].data.from_languages == "own"
     if own and chooser != StudyRecipe.get(study, name).anchored:
@@ -117,10 +136,6 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
             f"{where}.english.actor: {chooser} is made for each language; start from it, or give that "
             "`data: {from_languages: all}`"
         )
-    if recipe.english.fusion and recipe.data.from_languages == "pivot":
-        raise ValueError(f"{where}.data.from_languages: pivot; a text in {study.pivot} is its own translation")
-    if recipe.english.fusion == "prefix" and not StudyRecipe.get(study, name).anchored:
-        raise ValueError(f"{where}.english.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
 
 
 def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> None:

@@ -7,8 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.tables.figures.specs import Curve
-from seedbed.tables.figures.style import colours, named, ordered, write_around
-from seedbed.tables.specs import metric_named
+from seedbed.tables.figures.style import axis_label, colours, named, ordered, write_around
 
 PANEL = 2.6
 """Inches of a panel's height, with its titles."""
@@ -31,8 +30,7 @@ def draw(table: pd.DataFrame, spec: Curve, names: Mapping[str, str]) -> Figure:
             _line(axes, rows, spec.series[series], shades[labels[language, series]])
         axes.set_title(f"{column}, {backbone}")
         axes.set_xlabel(spec.x_label)
-        name = block["metric"].iloc[0]
-        axes.set_ylabel(f"{metric_named(name).heading(name)} × 100")
+        axes.set_ylabel(axis_label(block["metric"].iloc[0]))
         axes.set_xscale("log" if spec.log_x else "linear")
         axes.grid(axis="both")
     write_around(figure, table, spec, shades)

@@ -11,7 +11,17 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, without_lone_average
 from seedbed.tables.figures.specs import Dots
-from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
+from seedbed.tables.figures.style import (
+    BAND,
+    INK,
+    PALE,
+    Margins,
+    axis_label,
+    colours,
+    named,
+    write_around,
+    write_beside,
+)
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import metric_named
 
@@ -97,7 +107,7 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
     axes.grid(axis="x")
     axes.tick_params(labelbottom=True)
     for name in block["metric"].iloc[:1]:
-        axes.set_xlabel(f"{metric_named(name).heading(name)} × 100")
+        axes.set_xlabel(axis_label(name))
 
 
 def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from seedbed.io import atomic
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.published import AVERAGE
+from seedbed.tables.specs import metric_named
 
 INK, PALE, BAND = "#222222", "#666666", "#F1F3F5"
 STYLE: dict[str, Any] = {
@@ -43,6 +44,12 @@ EDGE, LINE = 0.12, 0.22
 LEGEND_COLUMNS = 6
 MARKERS = "osD^vPX"
 """Shapes: seven, so that with eight colours combinations repeat late."""
+
+
+def axis_label(metric: str) -> str:
+    """A metric's name for an axis, with the factor of its values in tables."""
+    found = metric_named(metric)
+    return found.heading(metric) + (" × 100" if found.points == 100 else "")
 
 
 def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:

@@ -45,7 +45,8 @@ def layout(
     else:
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
-        parts += _summary(table, means or table["column"], groups)
+        metrics = {column.metric: column.measured for column in spec.columns}
+        parts += _summary(table, means or table["column"], groups, metrics)
     return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
 
 
@@ -237,17 +238,24 @@ def _cells(
 # ------------------------------------------------------------------------------------------------------ across columns
 
 
-def _summary(table: pd.DataFrame, shown: Collection[str], groups: Mapping[str, str]) -> list[str]:
+def _summary(
+    table: pd.DataFrame, shown: Collection[str], groups: Mapping[str, str], metrics: Mapping[str, Metric]
+) -> list[str]:
     """What averages of columns over languages are, and a row of them for each backbone and method, as MINERS has it.
 
     Args:
         groups: column -> its group, of which each has a grid.
+        metrics: the columns' metrics by name.
     """
     averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
     names, columns = systems(averages), averages["column"].unique()
     rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
-    best = dict(averages.groupby("column")["value"].max().map("{:z.1f}".format))
-    parts = [_summary_legend(table, averages)]
+    measured = {name: metrics[own["metric"].iloc[0]] for name, own in averages.groupby("column")}
+    best = {
+        name: f"{own['value'].agg('min' if measured[name].lower else 'max'):z.1f}"
+        for name, own in averages.groupby("column")
+    }
+    parts = [_summary_legend(table, averages, all(metric.points == 100 for metric in measured.values()))]
     for group in dict.fromkeys(groups.get(name, "") for name in columns):
         own = {name: name.removesuffix(f", {group}") for name in columns if groups.get(name, "") == group}
         parts += [f"## {group[0].upper()}{group[1:]}"] if group else []
@@ -255,12 +263,13 @@ def _summary(table: pd.DataFrame, shown: Collection[str], groups: Mapping[str, s
     return parts
 
 
-def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame) -> str:
+def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: bool) -> str:
+    """What the numbers are; `hundredths`: they are printed x 100."""
     level = table["level"].iloc[0]
     measured = table[table["language"] != AVERAGE].drop_duplicates(["column", "language"])
     told = "; ".join(_told(measured))
     lines = [
-        f"Averages over languages, x 100. Measured: {told}. In brackets, the {level:.0%} bootstrap interval over seeds "
+        f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the {level:.0%} bootstrap interval over seeds "
         "and items; languages are not resampled. Bold: the best of a column."
     ]
     if averages["p_adjusted"].notna().any():

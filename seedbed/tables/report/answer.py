@@ -64,10 +64,10 @@ def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[
 
 def _every(language: str, encoders: Sequence[Listed], best: Mapping[str, Mapping[str, Any]]) -> str:
     """The encoders of a language: what each was trained on, its scores, and the two lines of Python that open it."""
-    chosen = next((one for one in best.values() if one["name"] == language), None)
+    folder, chosen = next(((folder, one) for folder, one in best.items() if one["name"] == language), ("", None))
     reports = [report for report in ((chosen["test"], *chosen.get("also", ())) if chosen else ()) if report]
     heads = [language, "trained on", *(f"{one['task']}, {one['metric']}, n = {one['n']}" for one in reports)]
-    rows = []
+    rows, lines = [], []
     for one in encoders:
         ours = chosen is not None and (one.backbone, one.recipe) == (chosen["backbone"], chosen["recipe"])
         same = chosen is not None and one.backbone == chosen["backbone"]
@@ -75,12 +75,14 @@ def _every(language: str, encoders: Sequence[Listed], best: Mapping[str, Mapping
         found = [report["score"] if ours else report["others"].get(one.recipe) for report in reports if same]
         numbers = [_number(number) if number else "" for number in found] or [""] * len(reports)
         rows.append([name, f"{one.rows:,} rows" if one.rows else "nothing", *numbers])
-    return "\n".join(["", *_table(heads, rows), "", IMPORT, *map(_line, encoders), ""])
+        # The chosen encoder may be of another seed than the first, which is listed.
+        lines.append(_line(one, folder if ours else one.folder))
+    return "\n".join(["", *_table(heads, rows), "", IMPORT, *lines, ""])
 
 
-def _line(one: Listed) -> str:
+def _line(one: Listed, folder: str) -> str:
     needed = f"; needs{one.use.packages}" if one.use.packages else ""
-    return f"{lines_of(one.folder, one.use).splitlines()[1]}  # {one.recipe} of {one.backbone}{needed}"
+    return f"{lines_of(folder, one.use).splitlines()[1]}  # {one.recipe} of {one.backbone}{needed}"
 
 
 def lines_of(folder: str, use: Usage) -> str:

@@ -218,12 +218,12 @@ class Found(NamedTuple):
 
 
 def interval(statistic: Statistic, scores: np.ndarray, *, level: float = 0.95, seed: int = 0, **how: int) -> Found:
-    (drawn,) = replicates(statistic, [scores], seed=seed, **how)
+    (drawn,) = replicates(statistic, {"": scores}, seed=seed, **how).values()
     return Found(float(statistic(scores).mean()), *percentiles(drawn, level), two_sided(drawn))
 
 
 def compared(statistic: Statistic, a: np.ndarray, b: np.ndarray, *, seed: int = 0, **how: int) -> Found:
-    of_a, of_b = replicates(statistic, [a, b], seed=seed, **how)
+    of_a, of_b = replicates(statistic, {"a": a, "b": b}, seed=seed, **how).values()
     value = float(statistic(a).mean() - statistic(b).mean())
     return Found(value, *percentiles(of_a - of_b, 0.95), two_sided(of_a - of_b))
 
@@ -401,6 +401,6 @@ def test_an_average_of_f1_over_many_languages_lies_in_its_interval() -> None:
         predicted = np.where(rng(seed).random(100) < 0.5, gold, rng(seed + 100).integers(0, 100, 100))
         items = f1_of_items(np.stack([gold, predicted], axis=1).astype(float))
         values.append(items.mean())
-        draws.append(replicates(mean, [items[None, :, None]], resamples=200, seed=seed)[0])
+        draws.append(replicates(mean, {"": items[None, :, None]}, resamples=200, seed=seed)[""])
     low, high = np.percentile(np.mean(draws, axis=0), [2.5, 97.5])
     assert low < np.mean(values) < high

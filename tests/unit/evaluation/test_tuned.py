@@ -88,7 +88,7 @@ def test_the_f1_of_a_class_is_scikit_learns_on_every_resample() -> None:
     wanted = [f1_score(gold[place] == "b", said[place] == "b") for place in places]
     np.testing.assert_allclose(F1_OF_CLASS.statistic(items[places]), wanted)
     assert F1_OF_CLASS.statistic(np.zeros((5, 2))) == 0, "neither gold nor predicted"
-    spread = replicates(F1_OF_CLASS.statistic, [items[None]], resamples=200, seed=0)[0]
+    spread = replicates(F1_OF_CLASS.statistic, {"": items[None]}, resamples=200, seed=0)[""]
     assert spread.std() > 0.01
 
 

@@ -10,7 +10,12 @@ import pytest
 
 from seedbed.tables.cells import cell
 from seedbed.tables.measures import Measure, average, measure
-from seedbed.tables.tabulate import verdict
+from seedbed.tables.offered import System
+from seedbed.tables.plan import Offered, Scored, plan
+from seedbed.tables.published import Published
+from seedbed.tables.settings import Statistics
+from seedbed.tables.specs import TableSpec
+from seedbed.tables.tabulate import tabulate, verdict
 from tests.unit.tables.conftest import write_score
 
 
@@ -42,6 +47,44 @@ def test_a_draw_of_seeds_is_the_same_in_all_languages(make, spec) -> None:
     for recipe in ("crosslingual", "xllora"):
         assert set(hau.replicates[recipe]) == {0, 0.5, 1}
         np.testing.assert_array_equal(hau.replicates[recipe], ind.replicates[recipe])
+
+
+def test_a_draw_of_seeds_is_the_same_whatever_other_systems_a_language_has(make, spec) -> None:
+    study = make(seeds=3, recipes=("unsupervised", "xllora"))
+    (block,) = [block for block in study.plan(spec, baseline="xllora") if block.column.protocol == "bitext"]
+    both, alone = (
+        measure(study.scores, block.model_copy(update={"systems": systems}), "hau", study.statistics)
+        for systems in (block.systems, block.systems[1:])
+    )
+    np.testing.assert_array_equal(both.replicates["xllora"], alone.replicates["xllora"])
+
+
+def test_means_of_means_over_languages_weigh_each_language_once(tmp_path) -> None:
+    languages = {"one": ["hau"], "three": ["hau", "amh", "kin"], "two": ["hau", "amh"]}
+    value = {"one": 1, "three": 0, "two": 0.5}
+    scores = tmp_path / "scores"
+    for task, codes in languages.items():
+        for code in codes:
+            hits = pd.DataFrame(value[task], index=range(40), columns=["forward", "backward"])
+            write_score(scores / f"b/base/mul/0/{task}/{code}.json", "bitext", hits, value[task], "here")
+    column = {"protocol": "bitext", "metric": "accuracy"}
+    means = {"inner": ["one", "three"], "nested": ["inner", "two"], "flat": [*languages]}
+    spec = TableSpec.model_validate(
+        {
+            "title": "T",
+            "caption": "c",
+            "columns": [column | {"label": task, "tasks": [task]} for task in languages],
+            "recipes": {"base": "Base"},
+            "over_columns": [
+                {"label": name, "columns": columns, "over": "languages"} for name, columns in means.items()
+            ],
+        }
+    )
+    tasks = {task: Scored(protocol="bitext", languages=codes) for task, codes in languages.items()}
+    blocks = plan(spec, [System(recipe="base", language="mul", seeds=[0])], {"b": Offered()}, tasks, "base")
+    table = tabulate(blocks, scores, Statistics(resamples=10), spec, Published(None, tmp_path))
+    averages = table[table["language"] == "avg"].set_index("column")["value"]
+    assert averages["nested"] == averages["flat"] == pytest.approx(100 * (1 + 0 * 3 + 0.5 * 2) / 6, abs=1e-3)
 
 
 def test_an_average_is_of_the_systems_that_all_languages_have() -> None:

@@ -64,7 +64,7 @@ def test_intervals_hold_their_values_and_an_average_is_surer(table):
 def test_the_joint_bootstrap_agrees_with_the_pairwise_one(table, study):
     a, b = (study.items("xlmr", recipe, "semrel-sts", "hau") for recipe in ("composition", "crosslingual"))
     row = cell(table, "composition", "hau")
-    of_a, of_b = replicates(spearman, [a, b], resamples=2000, seed=0)
+    of_a, of_b = replicates(spearman, {"a": a, "b": b}, resamples=2000, seed=0).values()
     assert [row["low"], row["high"]] == pytest.approx(percentiles(100 * of_a, 0.95), abs=2.5)
     theirs = percentiles(100 * (of_a - of_b), 0.95)
     assert [row["difference_low"], row["difference_high"]] == pytest.approx(theirs, abs=2.5)
