@@ -269,8 +269,8 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     measured = table[table["language"] != AVERAGE].drop_duplicates(["column", "language"])
     told = "; ".join(_told(measured))
     lines = [
-        f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the {level:.0%} bootstrap interval over seeds "
-        "and items; languages are not resampled. Bold: the best of a column."
+        f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the {level:.0%} "
+        "bootstrap interval over seeds and items; languages are not resampled. Bold: the best of a column."
     ]
     if averages["p_adjusted"].notna().any():
         baseline = dict(zip(table["recipe"], table["method"], strict=True)).get(table["baseline"].iloc[0], "")

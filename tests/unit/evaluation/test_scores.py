@@ -117,6 +117,14 @@ def test_more_neighbours_than_pairs_is_told() -> None:
         score(Task(protocol="bitext", k=[1, 5]), pairs, encode)
 
 
+def test_items_of_bitext_are_those_of_its_accuracy_at_the_first_k() -> None:
+    pairs = pd.DataFrame({"id": list("1234"), "text": list("abcd"), "pivot": list("efgh")})
+    for k in ([1, 2], [2, 3]):
+        found = score(Task(protocol="bitext", k=k), pairs, encode)
+        assert found.items[["forward", "backward"]].to_numpy().mean() == found.metrics["accuracy"]
+        assert found.metrics["accuracy"] < 1
+
+
 def test_of_two_equal_translations_the_first_is_found() -> None:
     """As in MINERS' code, where an index is right, not a text; the record of the set says how many repeat."""
     pairs = pd.DataFrame({"id": ["1", "2"], "text": ["a", "a"], "pivot": ["b", "b"]})

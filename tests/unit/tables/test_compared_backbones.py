@@ -155,7 +155,7 @@ def test_what_stands_beside_is_drawn_with_the_same_items_and_changes_nothing() -
     assert all((found[name] == alone[name]).all() for name in alone)
     assert (found["other one"] == found["one"]).all(), "one seed: the same items, the same mean"
     assert not (found["other two"] == found["two"]).all(), "seeds are drawn on their own"
-    assert abs(np.corrcoef(found["other two"], found["two"])[0, 1]) > 0.5
+    assert abs(np.corrcoef(found["other two"], found["two"])[0, 1]) > 0.4
 
 
 def test_pages_say_what_marks_are_about(quick: Scores, table: pd.DataFrame) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from seedbed.evaluation.protocols import sts
 from seedbed.tables.cells import cell
 from seedbed.tables.measures import Measure, average, measure
 from seedbed.tables.offered import System
@@ -16,7 +19,7 @@ from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import tabulate, verdict
-from tests.unit.tables.conftest import write_score
+from tests.unit.tables.conftest import page, write_score
 
 
 def test_a_difference_is_of_the_same_items_in_every_resample(make, spec) -> None:
@@ -82,9 +85,20 @@ def test_means_of_means_over_languages_weigh_each_language_once(tmp_path) -> Non
     )
     tasks = {task: Scored(protocol="bitext", languages=codes) for task, codes in languages.items()}
     blocks = plan(spec, [System(recipe="base", language="mul", seeds=[0])], {"b": Offered()}, tasks, "base")
-    table = tabulate(blocks, scores, Statistics(resamples=10), spec, Published(None, tmp_path))
+    table = tabulate(blocks, scores, Statistics(resamples=100), spec, Published(None, tmp_path))
     averages = table[table["language"] == "avg"].set_index("column")["value"]
     assert averages["nested"] == averages["flat"] == pytest.approx(100 * (1 + 0 * 3 + 0.5 * 2) / 6, abs=1e-3)
+
+
+@pytest.mark.parametrize("lower", [False, True])
+def test_the_best_average_of_a_column_is_bold(make, spec, monkeypatch, lower: bool) -> None:
+    study = make(seeds=1, n=30, resamples=100, recipes=("crosslingual", "xllora"))
+    monkeypatch.setitem(sts.METRICS, "spearman", replace(sts.METRICS["spearman"], lower=lower))
+    across = spec.model_copy(update={"across": "columns", "columns": spec.columns[:1]})
+    table = study.tabulate(across)
+    averages = table[table["language"] == "avg"]["value"]
+    (bold,) = re.findall(r"\*\*([\d.]+)\*\*", page(table, across))
+    assert bold == f"{averages.min() if lower else averages.max():.1f}"
 
 
 def test_an_average_is_of_the_systems_that_all_languages_have() -> None:
