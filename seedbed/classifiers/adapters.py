@@ -153,6 +153,8 @@ def _train(
     checkpoints = str(run.state / key_of(base, lora, dtype, examples))
     arguments = training_arguments(lora, dtype)(output_dir=checkpoints, remove_unused_columns=False)
     trainer = Trainer(model, arguments, collator, list(examples))
+    # Their losses are means over a micro batch, which the trainer then divides by the number of micro batches.
+    trainer.model_accepts_loss_kwargs = False
     fit(trainer, run.minutes)
     model.eval()
     first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}

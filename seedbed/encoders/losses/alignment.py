@@ -66,6 +66,8 @@ class AlignmentLoss(nn.Module):
         (columns, keep), size = drop_absent_negatives(list(features), self.negatives, rows), len(rows)
         known_columns = self.places.shape[1]
         if fixed := len(columns) == 1 < known_columns:  # an anchor, whose partners are the pivot's
+            if self.negatives is not None and keep is None:  # no row has a negative
+                known_columns -= 1
             languages = np.tile([1, *[0] * known_columns], (size, 1))
         else:  # torch's generator is in the checkpoints
             rng = np.random.default_rng(int(torch.randint(2**62, ())))

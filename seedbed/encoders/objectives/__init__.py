@@ -47,6 +47,8 @@ class Objective(Settings):
     """Whether rows may lack a negative, which is then an empty text."""
     together: ClassVar[bool] = False
     """Whether `joint_adapters` trains the encoders of all languages at once; `loss` is then not used."""
+    masks_words: ClassVar[bool] = False
+    """Whether `training.mlm_weight` adds masked language modelling to its loss."""
     rule: ClassVar[str] = "train_encoder"
     """The Snakemake rule whose program trains with it."""
     own_seed: ClassVar[bool] = False

@@ -29,6 +29,8 @@ class Contrast(Objective):
     """Share of its tokens that each text loses, others each time: a sentence and its positive then share some words
     alone, and differ by more than dropout (token cutoff)."""
 
+    masks_words = True
+
     def columns(self, table):
         """Select the text columns; single texts are both anchors and positives."""
         columns = super().columns(table)

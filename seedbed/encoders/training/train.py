@@ -110,6 +110,9 @@ def _train(
     Returns:
         The trained encoder, its loss, the folder of checkpoints, and facts for the manifest.
     """
+    if training.mlm_weight and not objective.masks_words:
+        name = objectives.name_of(objective)
+        raise UserError(f"training.mlm_weight: {name} predicts no masked words; set it to 0, or train by contrast")
     table, laid_out, once = _in_order(table, objective, training, seed, start.prefix)
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
@@ -255,9 +258,13 @@ class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
 
     def get_batch_sampler(self, dataset: Dataset, **options: Any) -> DefaultBatchSampler:
         """Batches at random, or of the rows in their order."""
-        if self.shuffled:
-            return super().get_batch_sampler(dataset, **options)
-        return DefaultBatchSampler(SequentialSampler(dataset), **options)
+        if not self.shuffled:
+            return DefaultBatchSampler(SequentialSampler(dataset), **options)
+        if "negative" in dataset.column_names:  # rows without one are not equal for that
+            pairs = zip(dataset["negative"], dataset["anchor"], strict=True)
+            own = [negative or anchor for negative, anchor in pairs]
+            dataset = dataset.remove_columns("negative").add_column("negative", own)
+        return super().get_batch_sampler(dataset, **options)
 
     def training_step(self, *args: Any, **options: Any) -> torch.Tensor:
         """A step, of which each process encodes its share."""

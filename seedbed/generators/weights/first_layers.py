@@ -10,6 +10,16 @@ from seedbed.io import UserError, read_json, write_json
 
 BLOCK = re.compile(r"(?:^|\.)(?:layers?|h|blocks?)\.(\d+)\.")
 """In the name of a weight: the number of its block."""
+COUNTS = (
+    "num_hidden_layers",
+    "num_layers",
+    "num_decoder_layers",
+    "encoder_layers",
+    "decoder_layers",
+    "n_layers",
+    "n_layer",
+)
+"""In a model's configuration: how many blocks it has; architectures have different names."""
 
 
 def keep_first_layers(directory: Path, layers: int) -> None:
@@ -20,17 +30,19 @@ def keep_first_layers(directory: Path, layers: int) -> None:
         layers: the number of blocks.
 
     Raises:
-        UserError: it has fewer blocks.
+        UserError: it has fewer blocks, or its configuration does not say how many.
     """
     from safetensors.torch import load_file, save_file  # brings torch, which a plan has no need of
 
     folder = model_files.modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory
     config = read_json(folder / "config.json")
-    if layers > (has := config["num_hidden_layers"]):
+    if not (names := [name for name in COUNTS if name in config]):
+        raise UserError(f"layers: {folder / 'config.json'} has none of {', '.join(COUNTS)}; leave it out")
+    if layers > (has := max(config[name] for name in names)):
         raise UserError(f"layers: {layers}, but the model has {has}; give {has} or fewer, or leave it out")
     # Some configurations also say of each block what it is.
     config |= {key: value[:layers] for key, value in config.items() if isinstance(value, list) and len(value) == has}
-    write_json(config | {"num_hidden_layers": layers}, folder / "config.json")
+    write_json(config | {name: min(layers, config[name]) for name in names}, folder / "config.json")
     for file in sorted(folder.glob("*.safetensors")):
         kept = {name: tensor for name, tensor in load_file(file).items() if _keeps(name, layers)}
         save_file(kept, file, metadata={"format": "pt"})

@@ -60,6 +60,17 @@ def test_the_task_adapter_learns_and_needs_both_its_parts(adapters: Path) -> Non
     assert learnt > accuracy(scores(adapters, None)) and learnt > accuracy(scores(adapters, "task", None))
 
 
+def test_micro_batches_give_the_losses_of_the_whole_batch(adapters: Path, tmp_path: Path) -> None:
+    short = LORA.updated({"epochs": 2})
+    texts = tiny.sentences("eng", 64)
+    for train, rows in ((train_task, PAIRS), (train_language, texts)):
+        whole, parts = (
+            train(adapters / "base", rows, short.updated({"micro_batch_size": size}), **options(tmp_path, str(size)))
+            for size in (16, 4)
+        )
+        assert parts["losses"] == pytest.approx(whole["losses"], rel=0.02), "but for dropout and masks"
+
+
 def by_program(folder: Path, base: Path, kind: str, rows: list[dict], lora: Lora, style: str = "head") -> dict:
     """What the program notes of an adapter, which it has trained in a folder on these rows."""
     write_table(pd.DataFrame([{"id": str(number)} | row for number, row in enumerate(rows)]), folder / "rows.tsv")

@@ -172,6 +172,10 @@ def test_of_an_anchor_whose_partners_are_the_pivots_it_alone_is_read(
     theirs = [torch.from_numpy(known.vectors[known.places(some[name].tolist())]) for name in ("positive", "negative")]
     assert loss(features, batch).item() == pytest.approx(simcse(anchors, *theirs, temperature=0.05).item(), abs=1e-5)
     assert run("crossing", crossing)["examples"] == 8
+    columns = [[text.upper() for text in rows[name]] for name in ("positive", "negative")]
+    none = AlignmentLoss(encoder, known, columns, 0.05, torch.zeros(len(rows), dtype=torch.bool))
+    alone = simcse(anchors, theirs[0], temperature=0.05).item()
+    assert none(features, batch).item() == pytest.approx(alone, abs=1e-5), "no row has a negative"
 
 
 def test_what_stands_in_the_place_of_a_negative_that_a_row_lacks_is_no_matter(

@@ -124,6 +124,19 @@ def test_no_text_is_twice_in_a_batch(weights, table, tmp_path, monkeypatch) -> N
     assert any(len({row % 12 for row in batch}) < len(batch) for batch in seen)
 
 
+def test_rows_without_a_negative_are_not_equal_for_that(weights, table, tmp_path, monkeypatch) -> None:
+    few = table.assign(negative=[text if row < 3 else "" for row, text in enumerate(table["negative"])])
+    seen = []
+    from seedbed.encoders.losses.contrastive import SimCSELoss
+
+    forward = SimCSELoss.forward
+    monkeypatch.setattr(
+        SimCSELoss, "forward", lambda loss, features, rows: seen.append(len(rows)) or forward(loss, features, rows)
+    )
+    said, _ = made(weights, few, tmp_path / "distinct", "ranking", distinct=True, steps=4)
+    assert seen == [STEPS.batch_size] * 4 and min(said["loss"]) > 0
+
+
 def test_rows_that_are_laid_out_by_language_cannot_be_distinct(weights, table, tmp_path) -> None:
     rows = table[["id", "anchor", "positive", "negative"]]
     options = {"prefix": "", "seed": 1, "output": tmp_path / "out", "state": tmp_path / "state", "minutes": 60}

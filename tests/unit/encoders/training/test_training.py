@@ -24,7 +24,7 @@ from seedbed.encoders import objectives
 from seedbed.encoders.losses import contrastive
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
-from seedbed.encoders.training import train
+from seedbed.encoders.training import parameters, train
 from seedbed.io import UserError, read_json, sha256, write_table
 from tests import trainings
 from tests.programs import call, signalled
@@ -572,3 +572,14 @@ def test_a_part_goes_on_where_it_was_killed(
 def test_a_head_that_is_not_there_is_told(run: Callable[..., dict[str, Any]]) -> None:
     with pytest.raises(UserError, match=r"training.part: head.*mean.*take cls_mlp"):
         run("none", settings={"part": "head", "pooling": "mean"})
+
+
+@pytest.mark.parametrize("pooling", parameters.LEARNT)
+def test_adapters_alone_train_no_pooling(run: Callable[..., dict[str, Any]], pooling: str) -> None:
+    with pytest.raises(UserError, match=rf"^training.adapter: parallel.*{pooling}.*part all$"):
+        run("none", settings={"part": "adapter", "adapter": "parallel", "pooling": pooling, "layers": 2})
+
+
+def test_what_masks_no_words_is_refused_their_weight(run: Callable[..., dict[str, Any]]) -> None:
+    with pytest.raises(UserError, match=r"^training.mlm_weight: ranking.*train by contrast$"):
+        run("none", objective=objectives.load("ranking"), settings={"mlm_weight": 0.1})

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors import safe_open
-from transformers import AutoModel, BertConfig, BertModel
+from transformers import AutoModel, BertConfig, BertModel, DistilBertConfig, DistilBertModel, T5Config, T5EncoderModel
 
 from seedbed.generators.weights.first_layers import keep_first_layers
 from seedbed.io import UserError
@@ -49,3 +49,19 @@ def test_the_index_names_the_weights_that_are_there_in_their_files(whole: BertMo
 def test_more_blocks_than_there_are_are_refused(whole: BertModel, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="layers: 5"):
         keep_first_layers(tmp_path, 5)
+
+
+def test_other_architectures_count_their_blocks_by_other_names(tmp_path: Path) -> None:
+    torch.manual_seed(0)
+    small = {"vocab_size": 50, "d_model": 16, "d_kv": 8, "d_ff": 32, "num_heads": 2}
+    for name, model in {
+        "n_layers": DistilBertModel(DistilBertConfig(vocab_size=50, dim=16, hidden_dim=32, n_heads=2, n_layers=3)),
+        "num_layers": T5EncoderModel(T5Config(num_layers=3, **small)),
+    }.items():
+        model.eval().save_pretrained(tmp_path / name)
+        keep_first_layers(tmp_path / name, 2)
+        cut, found = type(model).from_pretrained(tmp_path / name, output_loading_info=True)
+        assert getattr(cut.config, name) == 2 and not any(found.values())
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(UserError, match=r"layers:.*num_hidden_layers.*leave it out"):
+        keep_first_layers(tmp_path, 2)
