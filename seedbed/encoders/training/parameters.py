@@ -43,8 +43,8 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
             add_adapters(encoder, reduction=training.reduction, scaling=training.scaling, seed=seed)
         if training.pooling in LEARNT:
             raise UserError(
-                f"training.adapter: parallel trains adapters alone, and pooling {training.pooling} has new weights; take "
-                "another pooling, or part all"
+                f"training.adapter: parallel trains adapters alone, and pooling {training.pooling} has new weights; "
+                "take another pooling, or part all"
             )
         encoder.requires_grad_(False)
         encoder[0].adapters.requires_grad_(True)
