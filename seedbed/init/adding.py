@@ -46,7 +46,7 @@ def entries(
     taken = {*study.corpora.others, *study.recipes, *study.tasks, *({"parallel"} if study.corpora.parallel else ())}
     taken |= {name.rpartition("-")[0] for name in study.tasks}
     if kind == "text":
-        parts = _more_text(study, config, file, language)
+        parts = _more_text(config, file, language, taken)
     else:
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
         table = beginning.read(kind, file, language, texts, {kind: file})
@@ -123,8 +123,12 @@ def _files(value: Any) -> set[str]:
     return set().union(*map(_files, value)) if isinstance(value, list) else set()
 
 
-def _more_text(study: Study, config: Mapping[str, Any], file: Path, language: Guess) -> Parts:
-    """A recipe that trains on the neighbouring sentences of the text and of all running text before it."""
+def _more_text(config: Mapping[str, Any], file: Path, language: Guess, taken: set[str]) -> Parts:
+    """A recipe that trains on the neighbouring sentences of the text and of all running text before it.
+
+    Args:
+        taken: names that are used in the study.
+    """
     language_of(file, sentences(file), language.code, language.name, language.script, sure=language.sure)
     if not beginning.follow(file):
         raise UserError(
@@ -132,10 +136,11 @@ def _more_text(study: Study, config: Mapping[str, Any], file: Path, language: Gu
         )
     others = (config.get("corpora") or {}).get("others") or {}
     before = [name for name in others if name == "adjacent" or name.startswith("adjacent-")]
-    name = next(one for one in ("adjacent", *(f"adjacent-{n}" for n in range(2, 100))) if one not in study.recipes)
+    sets = _sets(others[before[-1]]) if before else {}
+    name = beginning.not_taken("adjacent", taken | {*sets})
     new = beginning.own_source(file) | {"columns": {"sentence1": "text"}}
     new |= {"following": {"columns": {"sentence2": "sentence1"}}}
-    source = beginning.PAIRS | ({"sets": _sets(others[before[-1]]) | {name: new}} if before else new)
+    source = beginning.PAIRS | ({"sets": sets | {name: new}} if before else new)
     said = [f"`{name}` trains on the neighbouring lines of all texts; its held-out lines stay the same."]
     return Parts(others={name: source}, recipes={name: beginning.on_pairs(name)}, said=said, best={"recipe": name})
 

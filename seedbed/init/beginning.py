@@ -1,8 +1,9 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -229,6 +230,11 @@ def follow(text: Path) -> bool:
     return not is_table(text) and neighbours(text, LINES) >= LEAST // 2
 
 
+def not_taken(name: str, taken: Container[str]) -> str:
+    """The name, with a number after it if it is taken."""
+    return next(one for one in (name, *(f"{name}-{n}" for n in range(2, 100))) if one not in taken)
+
+
 def of_table(
     kind: str, file: Path, table: pd.DataFrame, code: str, *, tested: bool, taken: set[str] = frozenset()
 ) -> Parts:
@@ -243,9 +249,7 @@ def of_table(
         UserError: its scores cannot be a test set.
     """
 
-    def free(name: str) -> str:
-        return next(one for one in (name, *(f"{name}-{n}" for n in range(2, 100))) if one not in taken)
-
+    free = partial(not_taken, taken=taken)
     if kind == "pairs":
         name = free("own-pairs")
         return Parts(others={name: PAIRS | matched(file, table, *COLUMNS["pairs"])}, recipes={name: on_pairs(name)})

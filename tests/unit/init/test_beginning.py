@@ -235,6 +235,21 @@ def test_translations_that_come_later_add_what_they_would_have_begun():
     }
 
 
+def test_a_text_that_comes_later_is_trained_on_with_the_first_though_its_recipe_is_left_out(long_text):
+    """The corpus of the first is there still, and keeps its name."""
+    study = written(str(long_text))
+    first = study["corpora"]["others"]["adjacent"]
+    del study["recipes"]["adjacent"]
+    Path("study.yaml").write_text(yaml.safe_dump(study | {"best": study["best"] | {"recipe": "bare"}}))
+    for name in ("more", "most"):
+        Path(f"{name}.txt").write_text("\n".join(f"{line} {name}" for line in HAUSA["sentence2"]))
+        main(["add", f"{name}.txt", "--text", "--sure", "--study", "study.yaml"])
+    later = yaml.safe_load(Path("study.yaml").read_text())["corpora"]["others"]
+    files = {name: one["file"] for name, one in later["adjacent-3"]["sets"].items()}
+    assert files == {"adjacent": str(long_text), "adjacent-2": "more.txt", "adjacent-3": "most.txt"}
+    assert later["adjacent"] == first
+
+
 def test_what_recipes_learn_from_can_be_read():
     HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"}).to_csv("pairs.tsv", sep="\t", index=False)
     own = ("--pairs", "pairs.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
