@@ -50,7 +50,7 @@ def entries(
     else:
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
         table = beginning.read(kind, file, language, texts, {kind: file})
-        parts = beginning.of_table(kind, file, table, code, tested=False, taken=taken)
+        parts = beginning.of_table(kind, file, table, code, tested=False, teacher=_teacher(study), taken=taken)
         if "bootstrap" not in study.recipes:
             parts.add(beginning.of_both((config.get("corpora") or {}).get("others", {}) | parts.others))
         if study.best and study.best.dev and parts.tasks:
@@ -74,6 +74,14 @@ def _report_alone(parts: Parts) -> None:
     name = parts.best["test"].removesuffix("-test")
     parts.tasks, parts.best = {name: test | {"source": source}}, {"test": name}
     parts.said = [f"{rows[1]} % of its rows report, and the others train." if parts.recipes else "All its rows report."]
+
+
+def _teacher(study: Study) -> str:
+    """The backbone that `distilled` learns from, which has an encoder before training; empty: there is none, or several
+    backbones are there."""
+    if len(study.backbones) > 1 or "base" not in study.recipes or study.recipes["base"].made:
+        return ""
+    return next(iter(study.backbones))
 
 
 def _trained(study: Study) -> list[str]:

@@ -235,6 +235,27 @@ def test_translations_that_come_later_add_what_they_would_have_begun():
     }
 
 
+def test_translations_that_come_later_are_learnt_from_the_studys_own_backbone_or_without_a_teacher():
+    """With two backbones, without `base`, or where `parallel` is another corpus, there is no teacher."""
+    study = written("hau.txt")
+    translations(500)
+    own, there = {"other": study["backbones"]["me5-small"]}, {"parallel": {"file": "parallel.tsv"}}
+    no_base = {name: recipe for name, recipe in study["recipes"].items() if name not in ("base", "bare")}
+    for change, teacher in (
+        ({"backbones": own}, "other"),
+        ({"backbones": own | study["backbones"]}, ""),
+        ({"recipes": no_base}, ""),
+        ({"corpora": study["corpora"] | there}, ""),
+    ):
+        Path("study.yaml").write_text(yaml.safe_dump(study | {"best": {"recipe": "adjacent"}} | change))
+        main(["add", "many.tsv", "--parallel", "--study", "study.yaml"])
+        later = yaml.safe_load(Path("study.yaml").read_text())
+        learnt = later["recipes"].get("distilled", {}).get("objective", {}).get("distillation", {}).get("teacher")
+        assert learnt == ({"backbone": teacher, "recipe": "base"} if teacher else None)
+        assert "translations" in later["recipes"]
+    assert later["corpora"]["parallel"] == there["parallel"], "what is there stays"
+
+
 def test_a_text_that_comes_later_is_trained_on_with_the_first_though_its_recipe_is_left_out(long_text):
     """The corpus of the first is there still, and keeps its name."""
     study = written(str(long_text))
