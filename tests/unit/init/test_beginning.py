@@ -21,6 +21,7 @@ from seedbed.init.own_text import ENGLISH, language_of, sentences
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
 from seedbed.study.graph.corpus import Anchors, Corpus
+from seedbed.study.graph.offer import Offer
 from seedbed.study.loading import load
 from tests.asking import within
 from tests.refusals import pattern
@@ -269,6 +270,32 @@ def test_a_text_that_comes_later_is_trained_on_with_the_first_though_its_recipe_
     files = {name: one["file"] for name, one in later["adjacent-3"]["sets"].items()}
     assert files == {"adjacent": str(long_text), "adjacent-2": "more.txt", "adjacent-3": "most.txt"}
     assert later["adjacent"] == first
+
+
+def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, long_text):
+    """So are recipes that later files of another language add: they take nothing of the first."""
+    study = written("hau.txt")
+    study["languages"]["swh"] = {"corpus": {"file": "swh.txt", "format": "text"}}
+    Path("study.yaml").write_text(yaml.safe_dump(study))
+    before = {*study["recipes"]}
+    for file in ("swh.txt", "more.txt"):
+        Path(file).write_text(long_text.read_text())
+    translations(500)
+    given = {"text": "long.hau.txt", "pairs": "pairs.csv", "triplets": "triplets.csv", "parallel": "many.tsv"}
+    for kind, file in given.items():
+        main(["add", file, f"--{kind}", "--sure", "--language", "hau", "--study", "study.yaml"])
+    assert "`adjacent` is still recommended" in capsys.readouterr().out
+    found = load(yaml.safe_load(Path("study.yaml").read_text()))
+    new = {"own-pairs", "own-triplets", "translations", "distilled", "retained", "bootstrap", "adjacent-2"}
+    has = {
+        code: {one.recipe for one in Offer.get(found).recipes if one.has("me5-small", code)} for code in ("hau", "swh")
+    }
+    assert has["hau"] == before | new and has["swh"] == before
+    assert found.recipes["distilled"].data.corpus == "own-parallel" and found.corpus("parallel", "swh") is None
+    main(["add", "more.txt", "--text", "--sure", "--language", "swh", "--study", "study.yaml"])
+    later = yaml.safe_load(Path("study.yaml").read_text())
+    assert {*later["corpora"]["others"]["adjacent-3"]["sets"]} == {"adjacent", "adjacent-3"}
+    assert later["recipes"]["adjacent-3"]["only"] == {"languages": ["swh"]}
 
 
 def test_what_recipes_learn_from_can_be_read():
