@@ -15,7 +15,7 @@ from seedbed.study.checks.classifiers import of_classifiers
 from seedbed.study.checks.leakage import share_rows
 from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.checks.recipes import of_recipes
-from seedbed.study.checks.translated import of_pairs, referred
+from seedbed.study.checks.translated import of_pairs, of_readers, referred
 from seedbed.study.model import Study
 
 
@@ -44,9 +44,10 @@ def consistent(study: Study) -> None:
         require_known(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
     for name, choice in study.choosing.items():
         _choice(study, name, choice)
+    of_pairs(study)
     of_recipes(study)
     of_prefixes(study)
-    of_pairs(study)
+    of_readers(study)
     of_classifiers(study)
     require_known("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
     known = [*study.backbones, *study.classifiers]
