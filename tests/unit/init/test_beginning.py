@@ -110,7 +110,14 @@ def test_each_study_has_a_name_and_results_of_its_own(capsys, tmp_path, monkeypa
     Path("news.hau.txt").write_text(Path("hau.txt").read_text())
     main(["init", "news.hau.txt"])
     assert yaml.safe_load(Path("news.hau.yaml").read_text())["results"] == "results/news.hau"
-    for taken in ("results/hau", "results"):
+    for taken in (
+        "results/hau",
+        "results",
+        "results/hau/",
+        "./results/hau",
+        "results/x/../hau",
+        str(tmp_path / "results/hau"),
+    ):
         with pytest.raises(SystemExit, match=r"give another .*by --results"):
             main(["init", "hau.txt", "--output", "other.yaml", "--results", taken])
     Path("results/swh").mkdir(parents=True)
