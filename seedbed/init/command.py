@@ -1,7 +1,6 @@
 """The command `seedbed`: `init` writes a study for a text file, `add` adds a file to a study."""
 
 import argparse
-import os
 import shlex
 import sys
 from collections.abc import Iterable
@@ -153,7 +152,7 @@ def _require_free(results: str) -> None:
     if Path(results).exists():
         raise UserError(f"{results}: holds the results of a study; give another folder by --results")
     for file, found in _studies():
-        if os.path.abspath(str(found.get("results", "results"))) == os.path.abspath(results):
+        if Path(str(found.get("results", "results"))).resolve() == Path(results).resolve():
             raise UserError(f"{results}: is the folder of {file}; give another by --results")
 
 
