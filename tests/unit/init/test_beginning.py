@@ -407,7 +407,7 @@ def test_its_encoder_is_the_demos():
             ["hau.txt", "--test", "parallel.tsv"],
             "parallel.tsv: no column 'sentence1' ... sentence1, sentence2, score, named in its first line",
         ),
-        (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: ... number"),
+        (["hau.txt", "--test", "words.tsv"], "words.tsv: row 1: ... number"),
         (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 ... half"),
         (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20"),
         (["hau.txt", "--test", "english.tsv"], "english.tsv: column sentence2: "),
@@ -430,8 +430,11 @@ def test_its_encoder_is_the_demos():
         ([f"{'a' * 300}.hau.txt"], f"{'a' * 300}.hau."),
         (["{x}.hau.txt"], "{x}.hau.txt: ... braces ... rename"),
         (["hau.txt", "--test", "same.tsv"], "same.tsv: ... 120 pairs ... two different"),
-        (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: ... number"),
+        (["hau.txt", "--test", "endless.tsv"], "endless.tsv: row 41: ... number"),
         (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' ... make ids unique"),
+        (["hau.txt", "--test", "blanks.tsv"], "blanks.tsv: id 'x ' appears in several rows; make ids unique"),
+        (["hau.txt", "--pairs", "anonymous.jsonl"], "anonymous.jsonl: row 31 has no id; give every row one"),
+        (["hau.txt", "--test", "wide.csv"], "wide.csv: row 3: the score is no number"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
         (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
     ],
@@ -456,6 +459,13 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     HAUSA.assign(score=1).to_csv("same.tsv", sep="\t", index=False)
     HAUSA.assign(score=["inf" if row == 40 else "1" for row in range(len(HAUSA))]).to_csv("endless.tsv", sep="\t")
     HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
+    HAUSA.assign(id=["x", "x ", *range(2, len(HAUSA))]).to_csv("blanks.tsv", sep="\t", index=False)
+    pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
+    pairs.assign(id=[None if row == 30 else f"n{row}" for row in range(len(HAUSA))]).to_json(
+        "anonymous.jsonl", orient="records", lines=True
+    )
+    wide = HAUSA.assign(sentence1=HAUSA["sentence1"].str.replace(" ", "\n"))
+    wide.assign(score=["1", "2", "high", *["3"] * (len(HAUSA) - 3)]).to_csv("wide.csv", index=False)
     HAUSA[["id", "sentence1"]].to_json("rows.hau.jsonl", orient="records", lines=True)
     Path("hau.txt.gz").write_bytes(gzip.compress(text.encode()))
     Path("hau.txt.bz2").write_bytes(bz2.compress(text.encode()))
