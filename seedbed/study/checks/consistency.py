@@ -144,16 +144,16 @@ def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], c
 
 
 def _compute(study: Study, spec: Compute) -> None:
-    require_known("compute.task", "task", spec.task, study.tasks)
+    require_known("compute.task", "task", [spec.task], study.tasks)
     if not declared(protocol := study.tasks[spec.task].protocol).learns:
         learning = " or ".join(which(lambda one: one.learns))
         raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {learning}")
     if (distance := study.tasks[spec.task].distance) != "euclidean":
         raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
-    require_known("compute.language", "language", spec.language, study.tested_by(spec.task))
-    require_known("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
+    require_known("compute.language", "language", [spec.language], study.tested_by(spec.task))
+    require_known("compute.encoder.recipe", "recipe", [spec.encoder.recipe], study.recipes)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
-        require_known(f"compute.{key}", "backbone", name, study.backbones)
+        require_known(f"compute.{key}", "backbone", [name], study.backbones)
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
     referred(study, "compute.encoder", spec.encoder)

@@ -19,7 +19,7 @@ def of_pairs(study: Study) -> None:
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
-            require_known(where, "backbone", backbone, {*study.backbones} - {name})
+            require_known(where, "backbone", [backbone], {*study.backbones} - {name})
             if not study.backbones[backbone].source:
                 raise ValueError(f"{where}: {backbone} has no weights; take a backbone with `source`")
         if study.backbones[pair.english].prefix:
