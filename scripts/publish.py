@@ -55,7 +55,7 @@ def main(job: Job) -> None:
 
     if job.dry_run:
         with TemporaryDirectory() as folder:
-            name, output = job.name or f"owner/{job.what.stem}", Path(folder, "output")
+            name, output = job.name or f"owner/{job.what.resolve().stem}", Path(folder, "output")
             kind = lay_out(job.what, options(job, name), output)
             print(f"{kind} {name}, {shown(output / REPOSITORY)}")
         return

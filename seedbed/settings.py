@@ -177,13 +177,13 @@ def require_known(where: str, what: str, given: str | Iterable[str] | None, know
     Args:
         where: the key that gives them.
         what: what they are names of.
-        given: a name, several or none; an empty one counts as none.
+        given: a name, several or none; an empty one counts as none, unless it is one of several.
 
     Raises:
         ValueError: the first that is not known.
     """
     known = sorted(known)
-    for name in filter(None, [given] if isinstance(given, str) else given or ()):
+    for name in [given] if given and isinstance(given, str) else given or ():
         if name not in known:
             raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, known)}")
 

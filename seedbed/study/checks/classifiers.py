@@ -73,15 +73,15 @@ def _english(study: Study, where: str, english: str | Reference) -> None:
     if isinstance(english, str):
         require_known(where, "translator", english, study.translators)
         return
-    require_known(f"{where}.backbone", "pair", english.backbone, study.paired)
-    require_known(f"{where}.recipe", "recipe", english.recipe, study.recipes)
+    require_known(f"{where}.backbone", "pair", [english.backbone], study.paired)
+    require_known(f"{where}.recipe", "recipe", [english.recipe], study.recipes)
     if "choices" not in StudyRecipe.get(study, english.recipe).gives:
         raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does")
 
 
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
-    require_known(f"{where}.backbone", "pair", of.backbone, study.paired)
-    require_known(f"{where}.recipe", "recipe", of.recipe, study.recipes)
+    require_known(f"{where}.backbone", "pair", [of.backbone], study.paired)
+    require_known(f"{where}.recipe", "recipe", [of.recipe], study.recipes)
     if not (study.recipes[of.recipe].english.actor or StudyRecipe.get(study, of.recipe).anchored):
         raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
     if generator.backend != "transformers":
@@ -89,8 +89,8 @@ def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> No
 
 
 def _retriever(study: Study, where: str, retriever: Reference) -> None:
-    require_known(f"{where}.retriever.backbone", "backbone", retriever.backbone, study.backbones)
-    require_known(f"{where}.retriever.recipe", "recipe", retriever.recipe, study.recipes)
+    require_known(f"{where}.retriever.backbone", "backbone", [retriever.backbone], study.backbones)
+    require_known(f"{where}.retriever.recipe", "recipe", [retriever.recipe], study.recipes)
     referred(study, f"{where}.retriever", retriever)
 
 

@@ -15,7 +15,7 @@ from seedbed.study.checks.classifiers import of_classifiers
 from seedbed.study.checks.leakage import share_rows
 from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.checks.recipes import of_recipes
-from seedbed.study.checks.translated import of_pairs, referred
+from seedbed.study.checks.translated import of_pairs, of_readers, referred
 from seedbed.study.model import Study
 
 
@@ -44,9 +44,10 @@ def consistent(study: Study) -> None:
         require_known(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
     for name, choice in study.choosing.items():
         _choice(study, name, choice)
+    of_pairs(study)
     of_recipes(study)
     of_prefixes(study)
-    of_pairs(study)
+    of_readers(study)
     of_classifiers(study)
     require_known("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
     known = [*study.backbones, *study.classifiers]
@@ -143,16 +144,16 @@ def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], c
 
 
 def _compute(study: Study, spec: Compute) -> None:
-    require_known("compute.task", "task", spec.task, study.tasks)
+    require_known("compute.task", "task", [spec.task], study.tasks)
     if not declared(protocol := study.tasks[spec.task].protocol).learns:
         learning = " or ".join(which(lambda one: one.learns))
         raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {learning}")
     if (distance := study.tasks[spec.task].distance) != "euclidean":
         raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
-    require_known("compute.language", "language", spec.language, study.tested_by(spec.task))
-    require_known("compute.encoder.recipe", "recipe", spec.encoder.recipe, study.recipes)
+    require_known("compute.language", "language", [spec.language], study.tested_by(spec.task))
+    require_known("compute.encoder.recipe", "recipe", [spec.encoder.recipe], study.recipes)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
-        require_known(f"compute.{key}", "backbone", name, study.backbones)
+        require_known(f"compute.{key}", "backbone", [name], study.backbones)
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
     referred(study, "compute.encoder", spec.encoder)

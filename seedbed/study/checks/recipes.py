@@ -3,7 +3,7 @@
 from pydantic import ValidationError
 
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import Reference, Training
+from seedbed.encoders.settings import Pivot, Reference, Training
 from seedbed.generators.settings import WRITING
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
@@ -92,15 +92,19 @@ def _mined(study: Study, where: str, recipe: Recipe) -> None:
 def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
     """The encoders that a recipe's need are of the study, and need none of the line that needs them."""
     recipe = study.recipes[name]
-    needed = {f"objective.{key}": one.recipe or recipe.start for key, one in recipe.references().items()}
+    needed = {
+        f"objective.{key}": one.recipe or (recipe.start if isinstance(one, Pivot) else "")
+        for key, one in recipe.references().items()
+    }
     before = {"from": recipe.start} if recipe.start else {}
     for key, other in (before | needed).items():
         where = f"recipes.{name}.{key}"
-        require_known(where, "recipe", other, study.recipes)
+        require_known(where, "recipe", [other], study.recipes)
         if other in line:
             raise ValueError(f"{where}: {' needs '.join([*line, other])}; take a recipe that does not need this one")
         _starts(study, other, (*line, other))
     for key, one in recipe.references().items():
-        require_known(f"recipes.{name}.objective.{key}", "backbone", one.backbone, study.backbones)
+        backbone = one.backbone if isinstance(one, Pivot) else [one.backbone]
+        require_known(f"recipes.{name}.objective.{key}", "backbone", backbone, study.backbones)
         named = Reference(backbone=one.backbone, recipe=one.recipe or recipe.start)
         referred(study, f"recipes.{name}.objective.{key}", named, given=False)

@@ -11,7 +11,7 @@ NONE = "none"
 
 
 def of_pairs(study: Study) -> None:
-    """Pairs are of backbones with weights, and recipes that read translations name what there is.
+    """Pairs are of backbones with weights: what recipes need of their backbones can be asked then.
 
     Raises:
         ValueError: the first that does not.
@@ -19,7 +19,7 @@ def of_pairs(study: Study) -> None:
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
-            require_known(where, "backbone", backbone, {*study.backbones} - {name})
+            require_known(where, "backbone", [backbone], {*study.backbones} - {name})
             if not study.backbones[backbone].source:
                 raise ValueError(f"{where}: {backbone} has no weights; take a backbone with `source`")
         if study.backbones[pair.english].prefix:
@@ -34,6 +34,14 @@ def of_pairs(study: Study) -> None:
     for name, fusion in study.fused.items():
         if wrong := sorted({*fusion.of} & {*study.paired}):
             raise ValueError(f"backbones.{name}.fusion.of: {wrong[0]} is a pair, which no fusion gives its English")
+
+
+def of_readers(study: Study) -> None:
+    """Recipes that read translations name what there is, and no other recipe is of pairs.
+
+    Raises:
+        ValueError: the first that does not.
+    """
     for name, recipe in study.recipes.items():
         if recipe.paired:
             _reads(study, name, recipe)

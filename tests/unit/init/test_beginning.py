@@ -21,6 +21,7 @@ from seedbed.init.own_text import ENGLISH, language_of, sentences
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
 from seedbed.study.graph.corpus import Anchors, Corpus
+from seedbed.study.graph.offer import Offer
 from seedbed.study.loading import load
 from tests.asking import within
 from tests.refusals import pattern
@@ -109,7 +110,14 @@ def test_each_study_has_a_name_and_results_of_its_own(capsys, tmp_path, monkeypa
     Path("news.hau.txt").write_text(Path("hau.txt").read_text())
     main(["init", "news.hau.txt"])
     assert yaml.safe_load(Path("news.hau.yaml").read_text())["results"] == "results/news.hau"
-    for taken in ("results/hau", "results"):
+    for taken in (
+        "results/hau",
+        "results",
+        "results/hau/",
+        "./results/hau",
+        "results/x/../hau",
+        str(tmp_path / "results/hau"),
+    ):
         with pytest.raises(SystemExit, match=r"give another .*by --results"):
             main(["init", "hau.txt", "--output", "other.yaml", "--results", taken])
     Path("results/swh").mkdir(parents=True)
@@ -235,6 +243,68 @@ def test_translations_that_come_later_add_what_they_would_have_begun():
     }
 
 
+def test_translations_that_come_later_are_learnt_from_the_studys_own_backbone_or_without_a_teacher():
+    """With two backbones, without `base`, or where `parallel` is another corpus, there is no teacher."""
+    study = written("hau.txt")
+    translations(500)
+    own, there = {"other": study["backbones"]["me5-small"]}, {"parallel": {"file": "parallel.tsv"}}
+    no_base = {name: recipe for name, recipe in study["recipes"].items() if name not in ("base", "bare")}
+    for change, teacher in (
+        ({"backbones": own}, "other"),
+        ({"backbones": own | study["backbones"]}, ""),
+        ({"recipes": no_base}, ""),
+        ({"corpora": study["corpora"] | there}, ""),
+    ):
+        Path("study.yaml").write_text(yaml.safe_dump(study | {"best": {"recipe": "adjacent"}} | change))
+        main(["add", "many.tsv", "--parallel", "--study", "study.yaml"])
+        later = yaml.safe_load(Path("study.yaml").read_text())
+        learnt = later["recipes"].get("distilled", {}).get("objective", {}).get("distillation", {}).get("teacher")
+        assert learnt == ({"backbone": teacher, "recipe": "base"} if teacher else None)
+        assert "translations" in later["recipes"]
+    assert later["corpora"]["parallel"] == there["parallel"], "what is there stays"
+
+
+def test_a_text_that_comes_later_is_trained_on_with_the_first_though_its_recipe_is_left_out(long_text):
+    """The corpus of the first is there still, and keeps its name."""
+    study = written(str(long_text))
+    first = study["corpora"]["others"]["adjacent"]
+    del study["recipes"]["adjacent"]
+    Path("study.yaml").write_text(yaml.safe_dump(study | {"best": study["best"] | {"recipe": "bare"}}))
+    for name in ("more", "most"):
+        Path(f"{name}.txt").write_text("\n".join(f"{line} {name}" for line in HAUSA["sentence2"]))
+        main(["add", f"{name}.txt", "--text", "--sure", "--study", "study.yaml"])
+    later = yaml.safe_load(Path("study.yaml").read_text())["corpora"]["others"]
+    files = {name: one["file"] for name, one in later["adjacent-3"]["sets"].items()}
+    assert files == {"adjacent": str(long_text), "adjacent-2": "more.txt", "adjacent-3": "most.txt"}
+    assert later["adjacent"] == first
+
+
+def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, long_text):
+    """So are recipes that later files of another language add: they take nothing of the first."""
+    study = written("hau.txt")
+    study["languages"]["swh"] = {"corpus": {"file": "swh.txt", "format": "text"}}
+    Path("study.yaml").write_text(yaml.safe_dump(study))
+    before = {*study["recipes"]}
+    for file in ("swh.txt", "more.txt"):
+        Path(file).write_text(long_text.read_text())
+    translations(500)
+    given = {"text": "long.hau.txt", "pairs": "pairs.csv", "triplets": "triplets.csv", "parallel": "many.tsv"}
+    for kind, file in given.items():
+        main(["add", file, f"--{kind}", "--sure", "--language", "hau", "--study", "study.yaml"])
+    assert "`adjacent` is still recommended" in capsys.readouterr().out
+    found = load(yaml.safe_load(Path("study.yaml").read_text()))
+    new = {"own-pairs", "own-triplets", "translations", "distilled", "retained", "bootstrap", "adjacent-2"}
+    has = {
+        code: {one.recipe for one in Offer.get(found).recipes if one.has("me5-small", code)} for code in ("hau", "swh")
+    }
+    assert has["hau"] == before | new and has["swh"] == before
+    assert found.recipes["distilled"].data.corpus == "own-parallel" and found.corpus("parallel", "swh") is None
+    main(["add", "more.txt", "--text", "--sure", "--language", "swh", "--study", "study.yaml"])
+    later = yaml.safe_load(Path("study.yaml").read_text())
+    assert {*later["corpora"]["others"]["adjacent-3"]["sets"]} == {"adjacent", "adjacent-3"}
+    assert later["recipes"]["adjacent-3"]["only"] == {"languages": ["swh"]}
+
+
 def test_what_recipes_learn_from_can_be_read():
     HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"}).to_csv("pairs.tsv", sep="\t", index=False)
     own = ("--pairs", "pairs.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
@@ -337,7 +407,7 @@ def test_its_encoder_is_the_demos():
             ["hau.txt", "--test", "parallel.tsv"],
             "parallel.tsv: no column 'sentence1' ... sentence1, sentence2, score, named in its first line",
         ),
-        (["hau.txt", "--test", "words.tsv"], "words.tsv: line 2: ... number"),
+        (["hau.txt", "--test", "words.tsv"], "words.tsv: row 1: ... number"),
         (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 ... half"),
         (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20"),
         (["hau.txt", "--test", "english.tsv"], "english.tsv: column sentence2: "),
@@ -360,8 +430,11 @@ def test_its_encoder_is_the_demos():
         ([f"{'a' * 300}.hau.txt"], f"{'a' * 300}.hau."),
         (["{x}.hau.txt"], "{x}.hau.txt: ... braces ... rename"),
         (["hau.txt", "--test", "same.tsv"], "same.tsv: ... 120 pairs ... two different"),
-        (["hau.txt", "--test", "endless.tsv"], "endless.tsv: line 42: ... number"),
+        (["hau.txt", "--test", "endless.tsv"], "endless.tsv: row 41: ... number"),
         (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' ... make ids unique"),
+        (["hau.txt", "--test", "blanks.tsv"], "blanks.tsv: id 'x ' appears in several rows; make ids unique"),
+        (["hau.txt", "--pairs", "anonymous.jsonl"], "anonymous.jsonl: row 31 has no id; give every row one"),
+        (["hau.txt", "--test", "wide.csv"], "wide.csv: row 3: the score is no number"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
         (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
     ],
@@ -386,6 +459,13 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     HAUSA.assign(score=1).to_csv("same.tsv", sep="\t", index=False)
     HAUSA.assign(score=["inf" if row == 40 else "1" for row in range(len(HAUSA))]).to_csv("endless.tsv", sep="\t")
     HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
+    HAUSA.assign(id=["x", "x ", *range(2, len(HAUSA))]).to_csv("blanks.tsv", sep="\t", index=False)
+    pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
+    pairs.assign(id=[None if row == 30 else f"n{row}" for row in range(len(HAUSA))]).to_json(
+        "anonymous.jsonl", orient="records", lines=True
+    )
+    wide = HAUSA.assign(sentence1=HAUSA["sentence1"].str.replace(" ", "\n"))
+    wide.assign(score=["1", "2", "high", *["3"] * (len(HAUSA) - 3)]).to_csv("wide.csv", index=False)
     HAUSA[["id", "sentence1"]].to_json("rows.hau.jsonl", orient="records", lines=True)
     Path("hau.txt.gz").write_bytes(gzip.compress(text.encode()))
     Path("hau.txt.bz2").write_bytes(bz2.compress(text.encode()))

@@ -10,6 +10,7 @@ import yaml
 from snakemake.cli import parse_size_in_bytes
 
 from scripts import clean_state, status
+from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
 from seedbed.operations.events import BEGAN, EVENTS, FAILED, Event, Events, last_words
@@ -124,6 +125,24 @@ def test_what_was_said_last_of_a_job_is_known(say, tmp_path):
         file.write('["six.ts')
     assert events.read(tmp_path) == known, "a line that a kill cut short"
     assert events.read(tmp_path / "elsewhere") == Events(log=known.log)
+
+
+@pytest.mark.parametrize(
+    ("text", "config", "fault"),
+    [
+        ("results: 5", {}, "results: expected the path of a folder, .* 5"),
+        ("results:", {}, "results: expected the path of a folder"),
+        ("", {}, "five.yaml: no settings"),
+        ("[a]", {}, "five.yaml: no settings"),
+        ("results: five", {"results": []}, "results: expected the path of a folder"),
+    ],
+)
+def test_a_folder_of_results_that_is_none_is_told_before_the_plan(tmp_path, monkeypatch, text, config, fault):
+    monkeypatch.chdir(tmp_path)
+    Path("four.yaml").write_text("results: four")
+    Path("five.yaml").write_text(text)
+    with pytest.raises(UserError, match=fault):
+        jobs.results_of([Path("four.yaml"), Path("five.yaml")], config)
 
 
 @pytest.mark.parametrize(("program", "more"), [(status, ["--targets", "report"]), (clean_state, [])])

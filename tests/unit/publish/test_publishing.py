@@ -135,6 +135,9 @@ def test_a_dry_run_prints_what_would_be_uploaded_and_writes_nothing(study, tmp_p
     assert printed.endswith(f"README.md:\n\n{card}\n") and sorted(tmp_path.rglob("*")) == before
     call(publish, [str(encoder_in(study)), "--dry-run"])
     assert capsys.readouterr().out.startswith("model owner/1, ")
+    monkeypatch.chdir(encoder_in(study))
+    call(publish, [".", "--dry-run"])
+    assert capsys.readouterr().out.startswith("model owner/1, "), "in its folder"
 
 
 @pytest.mark.parametrize("options", [[], ["--name", "someone/hausa"], ["--output", "out"], ["--dry-run", "--upload"]])

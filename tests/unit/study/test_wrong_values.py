@@ -122,6 +122,23 @@ def test_a_wrong_value_is_one_line_that_names_its_key(study: str, place: Place, 
         ("corpora.text.member", "{nosuch}.txt", ["corpora.text", "'nosuch'"]),
         ("corpora.text", {"file": "no-such.txt"}, ["corpora.text", "no-such.txt"]),
         ("languages.hau", {"corpus": {"file": "no-such.txt"}}, ["languages.hau.corpus", "no-such.txt"]),
+        ("recipes.base", {"only": {"backbones": [""]}}, ["recipes.base.only.backbones", "no backbone ''"]),
+        (
+            "recipes.taught",
+            {
+                "data": {"corpus": "parallel"},
+                "objective": {"distillation": {"teacher": {"backbone": "me5-small", "recipe": ""}}},
+            },
+            ["recipes.taught.objective.teacher", "no recipe ''"],
+        ),
+        (
+            "recipes.taught",
+            {
+                "data": {"corpus": "parallel"},
+                "objective": {"distillation": {"teacher": {"backbone": "", "recipe": "base"}}},
+            },
+            ["recipes.taught.objective.teacher", "no backbone ''"],
+        ),
         ("pivot", "qqq", ["pivot: qqq", "registry"]),
         ("tasks.graded-sts.languages", ["hau", "qqq"], ["tasks.graded-sts.languages", "qqq"]),
         ("generators.gemma-3-270m.xllora.languages", ["qqq"], ["generators.gemma-3-270m.xllora.languages: qqq"]),
