@@ -254,5 +254,11 @@ def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
     from seedbed.encoders.prompts import read_prompts
 
     prefix = getattr(read_prompts(job.base), read_as) if job.prefix is None else job.prefix
-    with resumable(job) as run:  # answers are written to its output when all are there
-        yield {"state": run.state, "minutes": run.minutes, "prefix": prefix, "seed": job.seed, "dtype": job.dtype}
+    with resumable(job) as training:  # answers are written to its output when all are there
+        yield {
+            "state": training.state,
+            "minutes": training.minutes,
+            "prefix": prefix,
+            "seed": job.seed,
+            "dtype": job.dtype,
+        }

@@ -57,7 +57,7 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("seedbed/encoders/training/train.py", "SequentialSampler(dataset)", "RandomSampler(dataset)", id="sampler"),
         pytest.param("seedbed/encoders/training/train.py", "DefaultBatchSampler(Seq", "RoundRobinBatchSampler(Seq", id="batches"),
         pytest.param("seedbed/encoders/models/loading.py", 'name.endswith(ending)', 'name.startswith(ending)', id="dropout"),
-        pytest.param("seedbed/encoders/training/train.py", "training.dropout if objective else None", "None", id="no dropout"),
+        pytest.param("seedbed/encoders/training/start.py", "training.dropout if objective else None", "None", id="no dropout"),
         pytest.param("seedbed/encoders/models/loading.py", 'padding_side = "right"', 'padding_side = "left"', id="tokens"),
         pytest.param("seedbed/encoders/training/train.py", "min(limit, length)", "max(limit, length)", id="length"),
         pytest.param("seedbed/encoders/models/loading.py", 'Pooling(width, "cls")', 'Pooling(width, "mean")', id="pooling"),

@@ -112,7 +112,6 @@ def test_numbers_of_pairs_are_means_of_orders_with_intervals_over_items(tmp_path
     assert row["low"] < row["value"] < row["high"] and row["p"] < 0.05 and np.isnan(row["p_items"])
     of_base = table[(table["recipe"] == "base") & (table["language"] == "aze-kaz")].iloc[0]
     rng = np.random.default_rng(statistics.seed)
-    rng.integers(1, size=(1, 200)), rng.integers(2, size=(2, 200))
     drawn = np.concatenate([rng.integers(40, size=(100, 40)) for _ in range(2)])
     (tables,) = items["base", "aze-kaz"]
     values = [np.mean([spearmanr(one["gold"][at], one["cosine"][at]).statistic for one in tables]) for at in drawn]

@@ -18,6 +18,7 @@ from seedbed.encoders.losses.lasr import CorrelationLoss, ListwiseLoss
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, train
 from seedbed.io import UserError
+from tests import trainings
 from tests.unit.encoders.losses.test_ranking import correlation_by_numpy, ndcg_by_loops, sigmoid
 
 SETTINGS = Training(epochs=2, batch_size=3, learning_rate=1e-3, max_length=16, precision="float32", pooling="mean")
@@ -219,7 +220,7 @@ def run(weights: Path, tmp_path: Path) -> Callable[..., dict[str, Any]]:
     def run(name: str, table: pd.DataFrame, settings: dict[str, Any], **changes: Any) -> dict[str, Any]:
         places = {"output": tmp_path / "encoder", "state": tmp_path / "state", "minutes": 60, "prefix": "", "seed": 1}
         objective = objectives.load(name, settings)
-        return train.train(weights, table, SETTINGS.updated(changes), objective=objective, **places)
+        return trainings.train(weights, table, SETTINGS.updated(changes), objective=objective, **places)
 
     return run
 
