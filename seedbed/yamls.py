@@ -62,6 +62,17 @@ def read(path: str | Path) -> Any:
         raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
 
 
+def settings(path: str | Path) -> dict[str, Any]:
+    """Read a study's file.
+
+    Raises:
+        UserError: it cannot be read, see `read`, or has no settings.
+    """
+    if not isinstance(content := read(path), dict):
+        raise UserError(f"{path}: no settings; expected keys such as languages")
+    return content
+
+
 def check_configuration(path: str | Path) -> None:
     """Check that a configuration which Snakemake has read is plain data without repeated keys.
 

@@ -119,7 +119,7 @@ def extend(args: argparse.Namespace) -> None:
     """Add a file to a study, and check it likewise; UserError: no such study, or a wrong file."""
     path = args.study or _only_study()
     _plain(args.file, path)
-    config = _settings(path)
+    config = yamls.settings(path)
     before = load(config, where=str(path))
     code = args.language or next(iter(before.languages))
     if code not in before.languages or (not args.language and len(before.languages) > 1):
@@ -189,16 +189,9 @@ def look(args: argparse.Namespace) -> None:
     merged: dict[str, Any] = {}
     for file in args.study:
         yamls.check_configuration(file)
-        merged = yamls.laid_over(merged, _settings(file))
+        merged = yamls.laid_over(merged, yamls.settings(file))
     load(merged)
     print(_printable(f"{', '.join(map(str, args.study))}: nothing is wrong"))
-
-
-def _settings(file: Path) -> dict[str, Any]:
-    """What a study's file says; UserError: it has no settings."""
-    if not isinstance(content := yamls.read(file), dict):
-        raise UserError(f"{file}: no settings; expected keys such as languages")
-    return content
 
 
 if __name__ == "__main__":

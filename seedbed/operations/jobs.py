@@ -78,11 +78,8 @@ def results_of(configfiles: list[Path], config: dict) -> Path:
     Raises:
         UserError: a file has no settings, or `results` is no path.
     """
-    files = {file: yamls.read(file) for file in configfiles or [Path("config.yaml")]}
-    for file, found in files.items():
-        if not isinstance(found, dict):
-            raise UserError(f"{file}: no settings; expected keys such as languages")
-    results = ChainMap(config, *reversed(files.values())).get("results", "results")
+    files = [yamls.settings(file) for file in configfiles or [Path("config.yaml")]]
+    results = ChainMap(config, *reversed(files)).get("results", "results")
     if not (isinstance(results, str) and results):
         raise UserError(f"results: expected the path of a folder, like results/mine (given: {results!r})")
     return Path(results)

@@ -137,12 +137,11 @@ def _overlap(results: Path, block: Block, language: str, statistics: Statistics)
         n={recipe: each.shape[1] for recipe, each in items.items()},
         by_seed={recipe: mean(each) for recipe, each in items.items()},
         replicates={
-            recipe: values
+            recipe: replicates(
+                mean, {recipe: each}, resamples=statistics.resamples, seed=statistics.seed + place, batch=20
+            )[recipe]
             for place, (recipe, each) in enumerate(items.items())
             if each.shape[1] >= LEAST_ITEMS
-            for values in replicates(
-                mean, {recipe: each}, resamples=statistics.resamples, seed=statistics.seed + place, batch=20
-            ).values()
         },
         items=None,
         papers_data=False,

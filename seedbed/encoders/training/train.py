@@ -13,6 +13,7 @@ import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.sampler import DefaultBatchSampler
+from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 from torch import nn
 from torch.utils.data import SequentialSampler
 from transformers import TrainerCallback
@@ -260,7 +261,8 @@ class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
         """Batches at random, or of the rows in their order."""
         if not self.shuffled:
             return DefaultBatchSampler(SequentialSampler(dataset), **options)
-        if "negative" in dataset.column_names:  # rows without one are not equal for that
+        distinct = self.args.batch_sampler == BatchSamplers.NO_DUPLICATES
+        if distinct and "negative" in dataset.column_names:  # rows without one are not equal for that
             pairs = zip(dataset["negative"], dataset["anchor"], strict=True)
             own = [negative or anchor for negative, anchor in pairs]
             dataset = dataset.remove_columns("negative").add_column("negative", own)

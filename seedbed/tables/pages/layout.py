@@ -250,12 +250,12 @@ def _summary(
     averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
     names, columns = systems(averages), averages["column"].unique()
     rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
-    measured = {name: metrics[own["metric"].iloc[0]] for name, own in averages.groupby("column")}
     best = {
-        name: f"{own['value'].agg('min' if measured[name].lower else 'max'):z.1f}"
+        name: f"{own['value'].agg('min' if metrics[own['metric'].iloc[0]].lower else 'max'):z.1f}"
         for name, own in averages.groupby("column")
     }
-    parts = [_summary_legend(table, averages, all(metric.points == 100 for metric in measured.values()))]
+    hundredths = all(metrics[name].points == 100 for name in averages["metric"].unique())
+    parts = [_summary_legend(table, averages, hundredths)]
     for group in dict.fromkeys(groups.get(name, "") for name in columns):
         own = {name: name.removesuffix(f", {group}") for name in columns if groups.get(name, "") == group}
         parts += [f"## {group[0].upper()}{group[1:]}"] if group else []

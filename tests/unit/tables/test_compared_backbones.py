@@ -148,14 +148,15 @@ def test_what_was_there_stays_to_the_last_digit(quick: Scores, tmp_path: Path) -
 
 def test_what_stands_beside_is_drawn_with_the_same_items_and_changes_nothing() -> None:
     rng = np.random.default_rng(3)
-    one, two = rng.random((1, 40, 1)), rng.random((3, 40, 1))
+    one = rng.random((1, 40, 1))
+    two = rng.random((1, 40, 1)) + 0.5 * rng.random((3, 40, 1))  # an item is alike in all seeds
     options: Any = {"resamples": 200, "seed": 5}
     alone = replicates(mean, {"one": one, "two": two}, **options)
     found = replicates(mean, {"other two": two, "other one": one, "one": one, "two": two}, **options)
     assert all((found[name] == alone[name]).all() for name in alone)
     assert (found["other one"] == found["one"]).all(), "one seed: the same items, the same mean"
     assert not (found["other two"] == found["two"]).all(), "seeds are drawn on their own"
-    assert abs(np.corrcoef(found["other two"], found["two"])[0, 1]) > 0.4
+    assert abs(np.corrcoef(found["other two"], found["two"])[0, 1]) > 0.5
 
 
 def test_pages_say_what_marks_are_about(quick: Scores, table: pd.DataFrame) -> None:
