@@ -53,7 +53,7 @@ def entries(
         parts = beginning.of_table(kind, file, table, code, tested=False, teacher=_teacher(study), taken=taken)
         if "bootstrap" not in study.recipes:
             parts.add(beginning.of_both(_others(study, config, code) | parts.others))
-        if study.best and study.best.dev and parts.tasks:
+        if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
             _report_alone(parts)
     if len(study.languages) > 1:
         _for_one_language(parts, code, taken)
@@ -90,7 +90,8 @@ def _for_one_language(parts: Parts, code: str, taken: set[str]) -> None:
 
 
 def _report_alone(parts: Parts) -> None:
-    """Replace the development and test task by one test task, where the study already has a development task."""
+    """Replace the development and test task by one test task, where another task or a recipe that is recommended for
+    several languages says which encoder is the best."""
     dev, test = parts.tasks.values()
     rows = [dev["source"]["buckets"][0], test["source"]["buckets"][1]]
     source = {"file": test["source"]["file"]} | ({} if rows == [0, 100] else {"buckets": rows})
@@ -204,9 +205,12 @@ def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list
                 f"`{before['recipe']}` is still recommended, since `{recipe}` is of {only['languages'][0]} alone."
             ]
         return {**before, "recipe": recipe}, [f"`{recipe}` is recommended now."]
+    also = {**before, "also": [*before.get("also", []), parts.best["test"]]}
+    if before.get("recipe") and "dev" not in parts.best:
+        said = f"`{before['recipe']}` is still recommended, since {parts.best['test']} tests one language alone."
+        return also if before.get("test") else {}, [said]
     if chooses := before.get("dev"):
-        also = [*before.get("also", []), parts.best["test"]]
-        return {**before, "also": also}, [
+        return also, [
             f"{chooses} still chooses, and the answer shows {parts.best['test']} too: with another `best.dev` "
             "prefixes would be chosen again, and every encoder trained again."
         ]

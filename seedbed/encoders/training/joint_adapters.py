@@ -71,7 +71,7 @@ def train_joint_adapters(
         if getattr(training, name):
             raise UserError(f"training.{name}: batches of aligned languages are whole and in order; leave it out")
     for name in ("dropout", "gradient_checkpointing", "mlm_weight"):
-        if getattr(training, name):
+        if getattr(training, name) != Training.model_fields[name].default:
             raise UserError(f"training.{name}: a joint training takes encoders as they are; leave it out")
     training = training.updated({"precision": precision(training.precision), "crosslingual": True})
     known = {code: vectors_digest(manifests.read(folder / manifests.MANIFEST)) for code, folder in folders.items()}

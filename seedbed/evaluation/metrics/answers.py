@@ -10,25 +10,25 @@ _EACH_POINT = r"(?:\.\d{3})+"
 
 @cache
 def _pattern(points: str) -> re.Pattern[str]:
-    """Thousands separated by commas (also as in 1,23,456), by spaces, or by points; then maybe a decimal part.
+    """Thousands separated by commas (also as in 1,23,456), spaces, apostrophes or points; then maybe a decimal part.
 
     A full-width comma separates thousands only: between other digits it separates clauses.
 
     Args:
         points: the pattern of points that separate thousands.
     """
-    grouped = rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:[ \u00a0\u202f\u066c，]\d{{3}})+|{points})(?!\d)"
+    grouped = rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:[ \u00a0\u202f\u066c，'’]\d{{3}})+|{points})(?!\d)"
     return re.compile(rf"(?P<sign>(?<!\w)[-\u2212])?(?P<whole>{grouped}|\d+)(?:[.,\u066b．](?P<part>\d+))?")
 
 
 def number(text: str, language: str = "") -> str:
     """The last number of a text in normal form, so that equal numbers give equal strings; empty if there is none.
 
-    Digits of any script are read. A comma or a space before three digits separates thousands, another comma is a
-    decimal comma, and a point is a decimal point unless there are several or a decimal comma follows. In a language
-    that separates thousands by points, such as German, each point before three digits does. Leading zeros and trailing
-    zeros of a fraction are dropped. A hyphen after a letter or digit is not a sign. Paper 002 scores MGSM by exact
-    match and names no extraction.
+    Digits of any script are read. A comma, a space or an apostrophe before three digits separates thousands, another
+    comma is a decimal comma, and a point is a decimal point unless there are several or a decimal comma follows. In a
+    language that separates thousands by points, such as German, each point before three digits does. Leading zeros and
+    trailing zeros of a fraction are dropped. A hyphen after a letter or digit is not a sign. Paper 002 scores MGSM by
+    exact match and names no extraction.
 
     Args:
         text: the text.

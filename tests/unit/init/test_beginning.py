@@ -20,6 +20,7 @@ from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, language_of, sentences
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
+from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.graph.corpus import Anchors, Corpus
 from seedbed.study.graph.offer import Offer
 from seedbed.study.loading import load
@@ -596,3 +597,20 @@ def test_a_language_is_found_wherever_the_name_of_the_file_has_it():
         assert language_of(Path(name), sentences(Path(name))).code == "hau"
     with pytest.raises(UserError):
         language_of(Path("a.txt"), sentences(Path("hau.txt")))
+
+
+def test_of_several_languages_a_test_of_one_reports_and_chooses_for_none(capsys, long_text):
+    """A recipe that is recommended for all stays: the others would have no encoder."""
+    study = written("long.hau.txt")
+    study["languages"]["swh"] = {"corpus": {"file": "swh.txt", "format": "text"}}
+    Path("swh.txt").write_text(long_text.read_text())
+    for before in (study["best"], {"recipe": "adjacent"}):
+        Path("study.yaml").write_text(yaml.safe_dump(study | {"best": before}))
+        main(["add", "test.tsv", "--test", "--language", "hau", "--study", "study.yaml"])
+        later = yaml.safe_load(Path("study.yaml").read_text())
+        assert later["best"] == (before | {"also": ["own-sts"]} if "test" in before else before)
+        assert "`adjacent` is still recommended, since own-sts tests one language alone." in capsys.readouterr().out
+        found = load(later)
+        assert [BestEncoder.get(found, code).exists for code in ("hau", "swh")] == [True, True]
+        rows = fetch(found.test("own-sts", "hau"), "pairs", Store(Path("downloads"), Path("lock.json")), Cleaning())[0]
+        assert len(pd.concat(rows)) == len(HAUSA), "all rows report"

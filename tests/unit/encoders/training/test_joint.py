@@ -197,7 +197,7 @@ def test_what_does_not_fit_is_one_line(
 ) -> None:
     with pytest.raises(UserError, match=r"^training.mini_batch:.*whole.*leave it out$"):
         run("parts", mini_batch=2)
-    for name, value in {"dropout": 0.2, "gradient_checkpointing": True, "mlm_weight": 0.1}.items():
+    for name, value in (("dropout", 0.2), ("dropout", 0.0), ("gradient_checkpointing", True), ("mlm_weight", 0.1)):
         with pytest.raises(UserError, match=rf"^training.{name}:.*leave it out$"):
             run("ignored", **{name: value})
     with pytest.raises(UserError, match=r"^joint: hau and kaz.*its own$"):
