@@ -42,7 +42,7 @@ from seedbed.study.jobs import Jobs
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
 from seedbed.study.wildcards import constraints, encoders_of, one_of
-from seedbed.yamls import check_configuration
+from seedbed.yamls import check_configuration, laid_over, typed
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps saves a tenth of a training step on a CPU.
 # Downloads alone may reach the hub. A bar that moves every five seconds leaves a log of hours that can be read.
@@ -56,7 +56,7 @@ try:
     require_own_packages()
     for file in workflow.configfiles:
         check_configuration(file)
-    STUDY = load(config)
+    STUDY = load(config if IN_MODULE else laid_over(config, typed(workflow.config_settings.config)))
     prepare(STUDY, os.environ)
     for remark in remarks(STUDY) if workflow.is_main_process else ():
         print(f"warning: {remark}", file=sys.stderr)

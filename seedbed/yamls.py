@@ -1,6 +1,8 @@
 """Reading YAML that people write (configurations, tables, figures, prompts); repeated keys are errors."""
 
+import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +89,26 @@ def check_configuration(path: str | Path) -> None:
         raise UserError(f"{path}: Snakemake replaces what is in braces in the name of a file; rename it")
     if isinstance(content, dict) and TEMPLATE in content:
         raise UserError(f"{path}: {TEMPLATE} makes a configuration a program; write down what it gives, without it")
+
+
+def typed(given: Any) -> Any:
+    """Values of the command line as a file would have them: `--config` leaves numbers in lists and groups as texts.
+
+    Example:
+        >>> typed({"seeds": ["1", "2"], "paths": {"data": "/data"}, "training": {"rate": "5e-5", "distinct": "true"}})
+        {'seeds': [1, 2], 'paths': {'data': '/data'}, 'training': {'rate': 5e-05, 'distinct': True}}
+    """
+    if isinstance(given, Mapping):
+        return {key: typed(value) for key, value in given.items()}
+    if isinstance(given, list):
+        return [typed(value) for value in given]
+    if given in ("true", "false"):
+        return given == "true"
+    if isinstance(given, str) and any(map(str.isdigit, given)):  # nan is a language
+        for kind in (int, float):
+            with contextlib.suppress(ValueError):
+                return kind(given)
+    return given
 
 
 def laid_over(below: Any, above: Any) -> Any:

@@ -3,9 +3,12 @@
 import gc
 import os
 
+import pytest
 from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+# Threads that read a tiny model's weights take as long again as reading them.
+os.environ["HF_DEACTIVATE_ASYNC_LOAD"] = "1"
 # Tests run side by side, one on each core: further threads of a test would wait for each other, and spin meanwhile.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -14,7 +17,8 @@ settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 
 
-def pytest_collection_finish() -> None:
-    """What is there before the first test stays; each training collects garbage, for half a second if it looked there."""
+@pytest.fixture(scope="module", autouse=True)
+def _stays() -> None:
+    """What is there before a file's tests stays; each training collects garbage, for half a second if it looked there."""
     gc.collect()
     gc.freeze()

@@ -118,6 +118,18 @@ def test_changed_code_can_be_kept_and_changed_settings_still_count(project):
     assert {*plan(config=fewer)} == {"select_anchors"}, "it was made by the edited code"
 
 
+def test_the_command_line_sets_numbers_in_lists_and_groups(project):
+    """Its jobs read the same command line."""
+    given = ("--config", "results=results/given", "seeds=[1,2]", "anchors={count: 20}")
+    plan = planned(project.snakemake("--dry-run", *given))
+    alone = planned(project.snakemake("--dry-run", given[0], given[1]))
+    assert plan["train_encoder"] == 2 * alone["train_encoder"] - 1, "the encoder before training has no seed"
+    anchors = "results/given/corpora/hau/anchors.tsv"
+    done = project.snakemake(anchors, *given)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert len(pd.read_csv(project.root / anchors, sep="\t")) == 20
+
+
 def test_touching_files_of_megabytes_runs_nothing(project):
     lines = [f"{n}\t{' '.join(f'kalma{n * 7 + place}' for place in range(12))}" for n in range(12_000)]
     (project.root / "own/large.tsv").write_text("\n".join(["id\ttext", *lines]) + "\n")
