@@ -1,6 +1,6 @@
 """Recipes and backbones as the study has them: what of an entry in its YAML depends on the other entries."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -198,6 +198,16 @@ class StudyRecipe(Part):
         of_all = {*(spec.only.languages or self.study.languages), *([self.study.pivot] if spec.together else [])}
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
+    def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
+        """Each recipe and language on whose data the encoder is trained that it offers to a language: by the recipe
+        itself, and by those that it starts from.
+        """
+        folder = self.folder(code)
+        if self.spec.made:
+            yield from ((self.name, lang) for lang in self.languages(folder))
+        if self.start:
+            yield from self.start.trained_on(folder)
+
     @cached_property
     def pivots(self) -> dict[str, Pivot]:
         """The encoders of the pivot language that the objective refers to, by settings."""
@@ -394,6 +404,20 @@ class StudyRecipe(Part):
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
         return self.prefix(backbone)
+
+
+def served(study: Study, recipe: str, lang: str) -> set[str]:
+    """The languages to which some recipe offers an encoder that is trained on a recipe's data in a language."""
+    return study.once("served", lambda: _served(study)).get((recipe, lang), set())
+
+
+def _served(study: Study) -> dict[tuple[str, str], set[str]]:
+    found: dict[tuple[str, str], set[str]] = {}
+    for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
+        for code in study.languages:
+            for learnt in recipe.trained_on(code):
+                found.setdefault(learnt, set()).add(code)
+    return found
 
 
 def untrained(study: Study) -> str:
