@@ -9,7 +9,7 @@ from pydantic import model_validator
 from scripts import cli
 from seedbed.checkpoints import Run
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import EndpointSettings, Mining, Prompts, text_of
+from seedbed.encoders.settings import EndpointSettings, Mining, Prompts
 from seedbed.manifests import Tell
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.mining import require_mined
     from seedbed.encoders.objectives.alignment import with_pivot
+    from seedbed.encoders.prompts import plain_prompt
     from seedbed.encoders.training.batches import LanguageTables
     from seedbed.encoders.translations.candidates import read_candidates
     from seedbed.io import read_table
@@ -118,8 +119,8 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     if job.pivot:
         table = with_pivot(table, read_table(job.pivot, ["id"]))
     if job.mining or "neighbour_1" in table.columns:
-        prefix = text_of(job.prompts or job.prefix)
-        require_mined(job.texts, job.miner or job.weights, prefix=prefix, mining=job.mining)
+        miner, before = job.miner or job.weights, job.prompts.text if job.prompts else job.prefix
+        require_mined(job.texts, miner, prefix=plain_prompt(before, miner), mining=job.mining)
     return subset(table, rows)
 
 

@@ -90,13 +90,14 @@ class StudyBackbone(Part):
         """The prompt before a text that is neither query nor document; empty if the study gives none."""
         return text_of(self.before)
 
-    def plain_prefix(self) -> str:
-        """The prefix of every text, for uses in which all texts have the same prefix, such as mining.
+    def plain_prefix(self) -> str | None:
+        """The prefix of every text, for uses in which all texts have the same prefix, such as mining; None: what the
+        model itself says.
 
         Raises:
             UserError: the prefix depends on the language.
         """
-        return self.require_plain(self.prefix)
+        return None if self.before is None else self.require_plain(self.prefix)
 
     def require_plain(self, prefix: str) -> str:
         """A prefix, if it is the same for all languages; raises as `plain_prefix`."""

@@ -83,7 +83,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
         if len(offered) < 2:
             raise ValueError(f"{where}: of {backbone} all have the prefix {min(offered)!r}; give them different ones")
     mined = recipe.data.neighbours
-    if recipe.paired or recipe.together or mined or StudyRecipe.get(study, name).pivots:
+    if recipe.paired or mined or StudyRecipe.get(study, name).pivots:
         why = "neighbours were mined" if mined else "other encoders read texts"
         raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`")
 

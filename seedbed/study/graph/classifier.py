@@ -264,8 +264,7 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
         spec = self.owner.spec
         if spec.recipe:
             return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed).plain_prefix
-        backbone = StudyBackbone.get(self.study, spec.backbone)
-        return None if backbone.before is None else backbone.plain_prefix()
+        return StudyBackbone.get(self.study, spec.backbone).plain_prefix()
 
     @property
     def tests(self) -> dict[str, str]:
