@@ -55,6 +55,8 @@ class Job(cli.Encoder, cli.Resumable):
     def _one_start(self) -> Self:
         if bool(self.weights) == bool(self.endpoint):
             raise ValueError("give `weights` or `endpoint`")
+        if self.endpoint and self.objective:
+            raise ValueError("objective: what is behind an endpoint is not trained; leave it out, or give `weights`")
         if self.objective and self.objective.rule != "train_encoder":
             raise ValueError(f"objective: {objectives.name_of(self.objective)} is trained by {self.objective.rule}")
         return self

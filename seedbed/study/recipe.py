@@ -264,6 +264,11 @@ class StudyRecipe(Part):
             return [name for name in fit if name not in remote]
         return [name for name in study.backbones if name not in remote] if remote else None
 
+    @property
+    def every_backbone(self) -> list[str]:
+        """As `backbones`, by name if it is all; empty: none can be trained."""
+        return [*self.study.backbones] if self.backbones is None else self.backbones
+
     def published(self, backbone: str, code: str) -> Source | None:
         """The published encoder for a language, if the study takes it."""
         return published.encoder(self.study, backbone, self.name, code)
