@@ -48,7 +48,7 @@ rule all:
         collect(paths.TABLE, table=STUDY.tables),
         collect(paths.FIGURE, figure=STUDY.figures, form="svg"),
         targets(ANSWER.best),
-        targets(ANSWER.untested),
+        targets(ANSWER.unchosen),
 
 
 for paper in ("bootstrapping", "miners", "neighxlm", "modular", "lira"):

@@ -11,7 +11,7 @@ from seedbed.settings import Seed
 
 class Job(cli.Resumable):
     encoders: dict[str, Path]
-    """language -> its encoder without adapters"""
+    """language -> its encoder without adapters, which keeps its prompts"""
     each: dict[str, Path]
     """language -> TSV: id and columns of texts"""
     rows: int = 0
@@ -20,8 +20,6 @@ class Job(cli.Resumable):
     """languages whose encoders get no adapters"""
     objective: objectives.Named
     training: Training = Training()
-    prefix: str = ""
-    """prefix of every text"""
     seed: Seed
     about: dict[str, Any] = {}
     """for the manifest"""
@@ -38,7 +36,6 @@ def main(job: Job) -> None:
             job.training,
             objective=job.objective,
             fixed=job.fixed,
-            prefix=job.prefix,
             seed=job.seed,
             run=run.described(job.about),
         )

@@ -251,14 +251,13 @@ def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
     Args:
         read_as: what its texts are read as, which selects one of the encoder's own prompts for them.
     """
-    from seedbed.encoders.prompts import read_prompts
+    from seedbed.encoders.prompts import plain_prompt
 
-    prefix = getattr(read_prompts(job.base), read_as) if job.prefix is None else job.prefix
     with resumable(job) as training:  # answers are written to its output when all are there
         yield {
             "state": training.state,
             "minutes": training.minutes,
-            "prefix": prefix,
+            "prefix": plain_prompt(job.prefix, job.base, read_as),
             "seed": job.seed,
             "dtype": job.dtype,
         }

@@ -35,8 +35,8 @@ class Job(cli.Job):
     """folder of the encoder of the nearest texts"""
     weights: Path
     """folder of the backbone that is fine-tuned"""
-    prefix: str = ""
-    """prefix of every text in fine-tuning"""
+    prefix: str | None = None
+    """put before every text in fine-tuning; left out, what the backbone's own file says"""
     classifiers: dict[str, Learner] = {}
     bases: dict[str, Path] = {}
     """classifier -> folder of its language model"""

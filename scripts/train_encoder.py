@@ -9,7 +9,7 @@ from pydantic import model_validator
 from scripts import cli
 from seedbed.checkpoints import Run
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import EndpointSettings, Mining, Prompts, text_of
+from seedbed.encoders.settings import EndpointSettings, Mining, Prompts
 from seedbed.manifests import Tell
 
 if TYPE_CHECKING:
@@ -55,6 +55,8 @@ class Job(cli.Encoder, cli.Resumable):
     def _one_start(self) -> Self:
         if bool(self.weights) == bool(self.endpoint):
             raise ValueError("give `weights` or `endpoint`")
+        if self.endpoint and self.objective:
+            raise ValueError("objective: what is behind an endpoint is not trained; leave it out, or give `weights`")
         if self.objective and self.objective.rule != "train_encoder":
             raise ValueError(f"objective: {objectives.name_of(self.objective)} is trained by {self.objective.rule}")
         return self
@@ -103,6 +105,7 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.mining import require_mined
     from seedbed.encoders.objectives.alignment import with_pivot
+    from seedbed.encoders.prompts import plain_prompt
     from seedbed.encoders.training.batches import LanguageTables
     from seedbed.encoders.translations.candidates import read_candidates
     from seedbed.io import read_table
@@ -118,8 +121,8 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     if job.pivot:
         table = with_pivot(table, read_table(job.pivot, ["id"]))
     if job.mining or "neighbour_1" in table.columns:
-        prefix = text_of(job.prompts or job.prefix)
-        require_mined(job.texts, job.miner or job.weights, prefix=prefix, mining=job.mining)
+        miner, before = job.miner or job.weights, job.prompts.text if job.prompts else job.prefix
+        require_mined(job.texts, miner, prefix=plain_prompt(before, miner), mining=job.mining)
     return subset(table, rows)
 
 

@@ -65,6 +65,20 @@ def read_prompts(model: Path) -> Prompts:
     return Prompts.model_construct(**{role: prompt or "" for role, prompt in found.items()})
 
 
+def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
+    """The prompt before every text, where all are read alike.
+
+    Args:
+        prefix: the prompt; None: that of the model's own file.
+        model: the folder of the model.
+        read_as: what the texts are read as, which selects the prompt in that file.
+
+    Raises:
+        UserError: as `read_prompts`.
+    """
+    return getattr(read_prompts(model), read_as) if prefix is None else prefix
+
+
 def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapping[str, str]:
     """A prefix as it is, or for each language, if it has placeholders: columns of the registry, like `{flores}`.
 

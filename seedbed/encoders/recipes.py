@@ -90,6 +90,13 @@ class Data(Settings):
         self._kind = kind
 
     @property
+    def drawn_from(self) -> tuple[str, ...]:
+        """The corpora that it is, or is sampled, generated or mined from."""
+        if not self:
+            return ()
+        return (self.origin, "text") if self.neighbours else (self.origin,)
+
+    @property
     def sentences(self) -> str:
         """The corpus of single texts that it is sampled from; empty if the data is something else."""
         return self.corpus if self.corpus and self.kind == "text" else ""

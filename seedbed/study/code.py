@@ -13,8 +13,11 @@ from contextlib import suppress
 from functools import cache
 
 from seedbed.io import fingerprint, sha256
+from seedbed.resources import ROOT
 from seedbed.study.reachable import PACKAGES, Reached, reached
 
+MAIN = "main"
+"""The environment of most jobs, in which studies are planned too."""
 DISTRIBUTIONS = {
     "PIL": "pillow",
     "faiss": "faiss-cpu",
@@ -37,7 +40,13 @@ NO_RESULT = {"filelock", "huggingface_hub", "psutil", "pydantic", "pydantic_core
 """Imports that move files, check settings, count memory, show progress: no other version of them changes a result."""
 
 
-def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = (), without: Iterable[str] = ()) -> str:
+def value(
+    program: str,
+    data: Iterable[str] = (),
+    modules: Iterable[str] = (),
+    without: Iterable[str] = (),
+    environment: str = MAIN,
+) -> str:
     """The digest of a program's code as one line: a hash, then Python and the libraries with their versions.
 
     Args:
@@ -45,13 +54,15 @@ def value(program: str, data: Iterable[str] = (), modules: Iterable[str] = (), w
         data: files that it reads; their names do not count.
         modules: files that it imports by a computed name, which its code does not show, or definitions (`FILE:NAME`).
         without: files that this job never runs, although its program could.
+        environment: what this job runs in, one of envs/; of another than MAIN, versions are those of its lock.
 
     Files of code are named relative to the project's folder, wherever the study is run. The name of a study's custom
     file does not count, since such a file may be anywhere.
     """
     found = reached((program, *sorted(modules)), frozenset(without))
     digest = fingerprint([sorted(found.digests.values()), [sha256(file) for file in data]])
-    versions = [f"{name} {_version(name)}" for name in libraries(found)]
+    locked = {} if environment == MAIN else _locked(environment)
+    versions = [f"{name} {locked.get(name) or _version(name)}" for name in libraries(found)]
     return " ".join([digest[:16], f"python {sys.version_info.major}.{sys.version_info.minor}", *versions])
 
 
@@ -83,11 +94,18 @@ def _requirements(name: str) -> tuple[str, ...]:
 
 @cache
 def _version(name: str) -> str:
-    """Its version; a library of other environments (vLLM) may be absent from the one that plans."""
+    """Its version in the environment that plans, from which a library of another may be absent."""
     for build in filter(None, (name, BUILDS.get(name))):
         with suppress(importlib.metadata.PackageNotFoundError):
             return importlib.metadata.version(build)
     return "absent"
+
+
+@cache
+def _locked(environment: str) -> dict[str, str]:
+    """Library -> its version in an environment that a lock makes."""
+    lock = (ROOT / f"envs/{environment}.lock").read_text(encoding="utf-8")
+    return dict(re.findall(r"^([\w.-]+)==(\S+)$", lock, flags=re.MULTILINE))
 
 
 def _normal(name: str) -> str:

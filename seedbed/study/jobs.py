@@ -148,9 +148,10 @@ class Jobs:
 
         @rule_function
         def code(wildcards: Any) -> str:
-            runs = product_of(wildcards).code()
+            product = product_of(wildcards)
+            runs = product.code()
             files = tuple(str(file) for file in (*runs.data, *data) if file)
-            value = CODE + value_of(f"scripts/{rule}.py", files, runs.modules, runs.without)
+            value = CODE + value_of(f"scripts/{rule}.py", files, runs.modules, runs.without, product.environment)
             had = self._recorded(rule, wildcards) if self._keeps else []
             return next((ast.literal_eval(text) for text in had if text[1:].startswith(CODE)), value)
 

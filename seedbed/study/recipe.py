@@ -1,6 +1,6 @@
 """Recipes and backbones as the study has them: what of an entry in its YAML depends on the other entries."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -90,13 +90,14 @@ class StudyBackbone(Part):
         """The prompt before a text that is neither query nor document; empty if the study gives none."""
         return text_of(self.before)
 
-    def plain_prefix(self) -> str:
-        """The prefix of every text, for uses in which all texts have the same prefix, such as mining.
+    def plain_prefix(self) -> str | None:
+        """The prefix of every text, for uses in which all texts have the same prefix, such as mining; None: what the
+        model itself says.
 
         Raises:
             UserError: the prefix depends on the language.
         """
-        return self.require_plain(self.prefix)
+        return None if self.before is None else self.require_plain(self.prefix)
 
     def require_plain(self, prefix: str) -> str:
         """A prefix, if it is the same for all languages; raises as `plain_prefix`."""
@@ -198,6 +199,16 @@ class StudyRecipe(Part):
         of_all = {*(spec.only.languages or self.study.languages), *([self.study.pivot] if spec.together else [])}
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
+    def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
+        """Each recipe and language on whose data the encoder is trained that it offers to a language: by the recipe
+        itself, and by those that it starts from.
+        """
+        folder = self.folder(code)
+        if self.spec.made:
+            yield from ((self.name, lang) for lang in self.languages(folder))
+        if self.start:
+            yield from self.start.trained_on(folder)
+
     @cached_property
     def pivots(self) -> dict[str, Pivot]:
         """The encoders of the pivot language that the objective refers to, by settings."""
@@ -252,6 +263,11 @@ class StudyRecipe(Part):
             fit = [name for name in study.backbones if (name in study.paired) == spec.paired]
             return [name for name in fit if name not in remote]
         return [name for name in study.backbones if name not in remote] if remote else None
+
+    @property
+    def every_backbone(self) -> list[str]:
+        """As `backbones`, by name if it is all; empty: none can be trained."""
+        return [*self.study.backbones] if self.backbones is None else self.backbones
 
     def published(self, backbone: str, code: str) -> Source | None:
         """The published encoder for a language, if the study takes it."""
@@ -394,6 +410,20 @@ class StudyRecipe(Part):
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
         return self.prefix(backbone)
+
+
+def served(study: Study, recipe: str, lang: str) -> set[str]:
+    """The languages to which some recipe offers an encoder that is trained on a recipe's data in a language."""
+    return study.once("served", lambda: _served(study)).get((recipe, lang), set())
+
+
+def _served(study: Study) -> dict[tuple[str, str], set[str]]:
+    found: dict[tuple[str, str], set[str]] = {}
+    for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
+        for code in study.languages:
+            for learnt in recipe.trained_on(code):
+                found.setdefault(learnt, set()).add(code)
+    return found
 
 
 def untrained(study: Study) -> str:

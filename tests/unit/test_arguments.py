@@ -25,6 +25,7 @@ LEARNS = (
     '{"a": {"generator": {"source": {"file": "x"}}, "in_context": {"retriever": {"backbone": "b", "recipe": "r"}}}}'
 )
 FUSE = "--members a=x b=x --output x --weights"
+API = '{"url": "https://host/v1", "model": "m", "dimensions": 8}'
 TRAIN = "--output x --state x --weights x --seed 1"
 
 
@@ -51,6 +52,11 @@ TRAIN = "--output x --state x --weights x --seed 1"
         ),
         (train_encoder, ['{"seed": 1'], "job: not JSON"),
         (train_encoder, ["--output", "x", "--state", "x", "--seed", "1"], "give `weights` or `endpoint`"),
+        (
+            train_encoder,
+            ["--output", "x", "--state", "x", "--seed", "1", "--endpoint", API, "--objective", '{"contrast": {}}'],
+            "objective: ... endpoint is not trained",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )

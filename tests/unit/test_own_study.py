@@ -54,7 +54,7 @@ def without(*recipes: str) -> dict[str, Any]:
 
 
 def test_the_page_has_a_study_of_files_and_what_can_stand_in_it_instead(place: Path) -> None:
-    assert Answer.get(planned({})).untested() == [] and planned({}).baseline == "crosslingual"
+    assert Answer.get(planned({})).unchosen() == [] and planned({}).baseline == "crosslingual"
     study = planned(FROM_HUBS | {"corpora": WHOLE["corpora"] | FROM_HUBS["corpora"], "languages": {"hau": {}}})
     assert study.corpus("text", "hau").archive.endswith("hau_wikipedia_2021_30K.tar.gz")
 
@@ -90,7 +90,7 @@ def test_a_recipe_needs_what_the_page_says_and_nothing_else(place: Path, recipe:
 
 def test_an_encoder_is_trained_for_a_language_without_tests(place: Path) -> None:
     study = planned(SMALL)
-    assert Answer.get(study).untested() == [f"{study.results}/encoders/my-encoder/unsupervised/xyz/1/seedbed.json"]
+    assert Answer.get(study).unchosen() == [f"{study.results}/encoders/my-encoder/unsupervised/xyz/1/seedbed.json"]
     assert {code for block in TablePlan.get(study, "table1").blocks for code in block.tests} == {"hau"}
     with pytest.raises(UserError, match=r"languages.xyz: no test set.*no recipe trains"):
         load(WHOLE | SMALL | {"recipes": {"base": {}}})

@@ -24,6 +24,7 @@ from seedbed.encoders.losses.crosslingual import gather
 from seedbed.encoders.models import loading, memory, parallel_adapters
 from seedbed.encoders.models.digests import vectors_digest
 from seedbed.encoders.objectives import Objective
+from seedbed.encoders.prompts import prompts_of
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
 from seedbed.encoders.training.train import summary
@@ -40,7 +41,6 @@ def train_joint_adapters(
     *,
     objective: Objective,
     fixed: Sequence[str] = (),
-    prefix: str,
     seed: int,
     run: Run,
 ) -> dict[str, Any]:
@@ -50,12 +50,11 @@ def train_joint_adapters(
     ids fill, times the number of languages that get adapters. Source: paper 004, table 6; docs/papers/modular.md.
 
     Args:
-        folders: language -> its encoder, without adapters; it is not changed.
+        folders: language -> its encoder, without adapters; it is not changed, and reads texts with its own prompts.
         tables: language -> its rows with `id`, equal for translations, and the columns that the objective takes.
         training: reduction and scaling of the adapters, and training settings.
         objective: selects the text columns.
         fixed: languages whose encoders get no adapters; they run without dropout.
-        prefix: the prompt before every text.
         seed: seed of adapters, batches and dropout.
         run: where it writes, and how it resumes; it has no card.
 
@@ -76,10 +75,12 @@ def train_joint_adapters(
     training = training.updated({"precision": precision(training.precision), "crosslingual": True})
     known = {code: vectors_digest(manifests.read(folder / manifests.MANIFEST)) for code, folder in folders.items()}
     rows, counts = sample_rows(tables, objective, training, seed, times=len(folders) - len(fixed))
-    together = JointContrast(_opened(folders, known, prefix), fixed, training, prefix, seed)
+    together = JointContrast(_opened(folders, known), fixed, training, [*rows.texts], seed)
     together.require_fit(tables, rows)
     settings = training.model_dump(mode="json")
-    checkpoints = run.state / fingerprint([rows.digest(), settings, [*fixed], prefix, seed, known, versions()])
+    checkpoints = run.state / fingerprint(
+        [rows.digest(), settings, [*fixed], together.prompts, seed, known, versions()]
+    )
     torch.manual_seed(mixed(seed))
     arguments = _arguments(training, seed, checkpoints)
     trainer = _Trainer(model=together, args=arguments, train_dataset=rows, data_collator=together.read)
@@ -93,13 +94,13 @@ def train_joint_adapters(
     return manifest
 
 
-def _opened(folders: Mapping[str, Path], known: Mapping[str, str], prefix: str) -> dict[str, SentenceTransformer]:
-    """The encoders by language, checked to be different and of one width."""
+def _opened(folders: Mapping[str, Path], known: Mapping[str, str]) -> dict[str, SentenceTransformer]:
+    """The encoders by language, each with its own prompts, checked to be different and of one width."""
     owners: dict[str, str] = {}
     for code, digest in known.items():
         if (other := owners.setdefault(digest, code)) != code:
             raise UserError(f"joint: {other} and {code} have the same encoder; give each language its own")
-    encoders = {code: loading.load(folder, pooling="own", prefix=prefix) for code, folder in folders.items()}
+    encoders = {code: loading.load(folder, pooling="own") for code, folder in folders.items()}
     widths = {code: encoder.get_embedding_dimension() for code, encoder in encoders.items()}
     if len({*widths.values()}) > 1:
         found = ", ".join(f"{width} in {code}" for code, width in widths.items())
@@ -179,7 +180,7 @@ class JointContrast(nn.Module):
         encoders: language -> encoder; all but the fixed ones get new adapters, and only these are trained.
         fixed: languages that get none; they run without dropout.
         training: reduction, scaling, max_length and temperature.
-        prefix: the prompt before every text.
+        columns: names of the columns of a row; an encoder's prompt depends on what it reads a text as.
         seed: seed of the adapters.
 
     Raises:
@@ -191,11 +192,12 @@ class JointContrast(nn.Module):
         encoders: Mapping[str, SentenceTransformer],
         fixed: Sequence[str],
         training: Training,
-        prefix: str,
+        columns: Sequence[str],
         seed: int,
     ) -> None:
         super().__init__()
-        self.codes, self.prefix, self.training_settings = [*encoders], prefix, training
+        self.codes, self.training_settings = [*encoders], training
+        self.prompts = {code: [*prompts_of(encoder, columns).values()] for code, encoder in encoders.items()}
         self.learning = [code for code in encoders if code not in fixed]
         self.encoders = nn.ModuleList(encoders.values())
         seeds = torch.randint(2**62, (len(encoders),), generator=torch.Generator().manual_seed(seed)).tolist()
@@ -222,7 +224,7 @@ class JointContrast(nn.Module):
         """Check that a batch fits the memory; UserError: it is far beyond it."""
         code = self.learning[0]
         columns = {name: tables[code][name].tolist() for name in rows.texts}
-        memory.require_fit(self.encoder(code), columns, self.training_settings, self.prefix)
+        memory.require_fit(self.encoder(code), columns, self.training_settings, max(self.prompts[code], key=len))
 
     def read(self, rows: Sequence[Sequence[tuple[str, str]]]) -> dict[str, Any]:
         """Collate rows into the arguments of `forward`: tokenised sentences by language, and their indices in it."""
@@ -232,15 +234,16 @@ class JointContrast(nn.Module):
         texts: dict[str, list[str]] = {}
         places: dict[str, list[tuple[int, int]]] = {}
         for place, row in enumerate(rows):
-            for column, (code, text) in enumerate(row):
-                texts.setdefault(code or owner, []).append(text)
-                places.setdefault(code or owner, []).append((place, column))
+            for column, (known, text) in enumerate(row):
+                code = known or owner
+                texts.setdefault(code, []).append(self.prompts[code][column] + text)
+                places.setdefault(code, []).append((place, column))
         features = {code: self._tokens(code, found) for code, found in texts.items()}
         keep = torch.tensor([bool(row[-1][1]) for row in rows])
         return {"features": features, "places": places, "keep": None if keep.all() else keep}
 
     def _tokens(self, code: str, texts: list[str]) -> dict[str, Tensor]:
-        found = self.encoder(code).preprocess(texts, prompt=self.prefix)
+        found = self.encoder(code).preprocess(texts)
         return {name: value for name, value in found.items() if isinstance(value, Tensor)}
 
     def forward(

@@ -8,6 +8,7 @@ from torch import nn
 from transformers import AutoModelForSequenceClassification, BatchEncoding, PreTrainedModel
 
 from seedbed.classifiers.heads import limit_of, load, tokenizer_of
+from seedbed.encoders.prompts import plain_prompt
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import SEED, Cost, Counted, Timed, dtype_of, sample, sizes_of
@@ -16,7 +17,7 @@ from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.scores import Trial
 
 
-def fine_tuning(weights: Path, name: str, question: Trial, spec: Compute, prefix: str = "") -> Cost:
+def fine_tuning(weights: Path, name: str, question: Trial, spec: Compute, prefix: str | None = None) -> Cost:
     """Count and time fine-tuning of a backbone with a new head, as in `classifiers.tuning`: all weights, in float32.
 
     A step has `batch_size` texts with their prompt, padded to the longest: forward, backward, gradient clipping, AdamW.
@@ -27,7 +28,7 @@ def fine_tuning(weights: Path, name: str, question: Trial, spec: Compute, prefix
         name: its name.
         question: the task with its data sets.
         spec: settings of the measurement.
-        prefix: the prompt before every text.
+        prefix: the prompt before every text; None: what the backbone's own file says.
     """
     sizes = sizes_of(question, spec)
     torch.manual_seed(SEED)
@@ -35,7 +36,8 @@ def fine_tuning(weights: Path, name: str, question: Trial, spec: Compute, prefix
     model, _ = load(AutoModelForSequenceClassification, weights, num_labels=len(labels))
     model.to("cuda" if torch.cuda.is_available() else "cpu")
     rows = sample(question.train.to_dict("records"), spec.sample)
-    texts = [prefix + row["text"] for row in rows]
+    prompt = plain_prompt(prefix, weights)
+    texts = [prompt + row["text"] for row in rows]
     targets = [labels.index(row["label"]) for row in rows]
     batches = batches_of(weights, model, texts, targets, spec.batch_size)
     optimizer = torch.optim.AdamW(model.parameters(), lr=5e-5)

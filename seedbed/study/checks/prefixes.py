@@ -41,7 +41,7 @@ def of_prefixes(study: Study) -> None:
                     f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
                 )
     for name, recipe in study.recipes.items():
-        for backbone in StudyRecipe.get(study, name).backbones or study.backbones:
+        for backbone in StudyRecipe.get(study, name).every_backbone:
             _in_languages(study, backbone, name, recipe.only.languages or [*study.languages])
 
 
@@ -73,7 +73,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
                 raise ValueError(
                     f"{where}: {other} is not there for {lacking[0]}, as {name} is; add it to its `{kind}`"
                 )
-    for backbone in StudyRecipe.get(study, name).backbones or study.backbones:
+    for backbone in StudyRecipe.get(study, name).every_backbone:
         before = [StudyRecipe.get(study, other).before(backbone) for other in study.recipes[chooser].prefix_of]
         if any(isinstance(one, Prompts) for one in before):
             raise ValueError(f"{where}: {backbone} has `prompts`, and one prefix is chosen; give it a `prefix`")
@@ -83,7 +83,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
         if len(offered) < 2:
             raise ValueError(f"{where}: of {backbone} all have the prefix {min(offered)!r}; give them different ones")
     mined = recipe.data.neighbours
-    if recipe.paired or recipe.together or mined or StudyRecipe.get(study, name).pivots:
+    if recipe.paired or mined or StudyRecipe.get(study, name).pivots:
         why = "neighbours were mined" if mined else "other encoders read texts"
         raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`")
 
@@ -91,5 +91,5 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
 def _reach(study: Study, *names: str) -> dict[str, list[list[str]]]:
     """The languages, and the backbones, of each of some recipes."""
     languages = [study.recipes[name].only.languages or [*study.languages] for name in names]
-    backbones = [StudyRecipe.get(study, name).backbones or [*study.backbones] for name in names]
+    backbones = [StudyRecipe.get(study, name).every_backbone for name in names]
     return {"languages": languages, "backbones": backbones}

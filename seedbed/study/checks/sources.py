@@ -93,10 +93,10 @@ def _folders(study: Study, recipe: str) -> set[str]:
     if not spec.made:
         return set()
     of = StudyRecipe.get(study, recipe)
-    backbones = of.backbones or study.backbones
     folders = {of.folder(code) for code in spec.only.languages or study.languages}
     folders = {code for code in folders if not of.is_pivot(code)}
-    trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in backbones)]
+    names = of.every_backbone
+    trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in names)]
     return {code for folder in trained for code in of.languages(folder)}
 
 

@@ -91,7 +91,6 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
             "fixed": [] if learns.pivot else [self.study.pivot],
             "objective": objective_of(learns),
             "training": self.made_by.training,
-            "prefix": self.made_by.prefix(self.backbone),
             "about": {"backbone": self.backbone, "recipe": self.recipe} | about,
             **self.resumable,
         }

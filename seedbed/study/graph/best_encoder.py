@@ -183,7 +183,7 @@ class Answer(Part):
     def listed(self) -> dict[str, list[str]]:
         """Language -> the encoders that it lists: of each recipe and backbone the first seed's.
 
-        They are those among which one is chosen, and those of languages without a test set.
+        They are those among which one is chosen, and those of languages of which none is.
         """
         found = {}
         for best in self.chosen:
@@ -192,28 +192,31 @@ class Answer(Part):
                 first.setdefault((one.backbone, one.recipe), one)
             found[best.lang] = [one.path for one in first.values()]
         others = [code for code in self.study.languages if code not in found]
-        return found | {code: own for code in others if (own := self._untested(code))}
+        return found | {code: own for code in others if (own := self._unchosen(code))}
 
     @property
     def by_name(self) -> dict[str, list[str]]:
         """Name of a language -> the encoders that it lists."""
         return {self.study.names[code]: files for code, files in self.listed.items()}
 
-    def untested(self) -> list[str]:
-        """The encoders of languages without a test set, which are in no table."""
-        return [file for code in self.study.tests_by_language for file in self._untested(code)]
+    def unchosen(self) -> list[str]:
+        """The encoders of languages of which none is chosen: maybe no table has them."""
+        return [file for code in self.study.languages for file in self._unchosen(code)]
 
-    def _untested(self, code: str) -> list[str]:
-        """The encoders of a language without a test set; none if it has one, or has `on_request`."""
+    def _unchosen(self, code: str) -> list[str]:
+        """The encoders of a language of which the study chooses none, or, where it chooses nothing, of one without a
+        test set; none of a language with `on_request`.
+        """
         study = self.study
-        if study.tests_by_language[code] or code in study.reserved:
+        shown = BestEncoder.get(study, code).exists if study.best else study.tests_by_language[code]
+        if shown or code in study.reserved:
             return []
         return [
             Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed).path
             for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
             if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
             if code in (recipe.spec.only.languages or [code])
-            for backbone in recipe.backbones or study.backbones
+            for backbone in recipe.every_backbone
             if not (study.backbones[backbone].on_request or study.backbones[backbone].fusion)
             for seed in recipe.seeds
         ]

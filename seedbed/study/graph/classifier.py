@@ -264,8 +264,7 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
         spec = self.owner.spec
         if spec.recipe:
             return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed).plain_prefix
-        backbone = StudyBackbone.get(self.study, spec.backbone)
-        return None if backbone.before is None else backbone.plain_prefix()
+        return StudyBackbone.get(self.study, spec.backbone).plain_prefix()
 
     @property
     def tests(self) -> dict[str, str]:
@@ -374,16 +373,19 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
 
 def trained_as(study: Study, task: str) -> str:
-    """The task that names a training: the first with the same training sets and the same settings.
+    """The task that names a training: of those with the same training sets and the same settings the first that has
+    test sets of its own, so that a further task on them moves no training.
 
     Args:
         study: the study.
         task: a task that is fine-tuned.
     """
-    return study.once(
-        ("learnt as", task),
-        lambda: next(name for name in sorted(study.tasks) if _learnt(study, name) == _learnt(study, task)),
-    )
+    return study.once(("learnt as", task), lambda: _trained_as(study, task))
+
+
+def _trained_as(study: Study, task: str) -> str:
+    alike = [name for name in study.tasks if _learnt(study, name) == _learnt(study, task)]
+    return min(alike, key=lambda name: (study.test_set(name) != name, name))
 
 
 def _learnt(study: Study, task: str) -> tuple[Any, ...]:

@@ -11,14 +11,14 @@ from seedbed.corpora.settings import Anchors as Drawing
 from seedbed.corpora.settings import Source
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
-from seedbed.names import TRAINING
+from seedbed.names import SEED_PAIRS, TRAINING
 from seedbed.study import language_pairs, paths, published
 from seedbed.study.checks import leakage
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.graph.translation import GIVEN, StudyTranslator, translations_of
 from seedbed.study.model import Study
 from seedbed.study.paths import at
-from seedbed.study.recipe import StudyRecipe
+from seedbed.study.recipe import StudyRecipe, served
 
 
 @dataclass(frozen=True)
@@ -91,16 +91,20 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         """Whether encoders were trained on it before the task was added; then the test set drops texts that it has."""
         return self.corpus in self.study.tasks[self.study.test_set(task)].apart_from
 
-    def held_out(self) -> list[str]:
-        """The test sets of its language, and of pairs with this language: samples of the corpus, and triplets generated
-        for samples, must not contain their texts.
+    def held_out(self, recipes: Iterable[str]) -> list[str]:
+        """The test sets whose texts samples of the corpus, and triplets generated for samples, must not contain.
+
+        They are those of its language, of each language to which an encoder trained on them is offered, since the
+        pivot's sentences may be in the sets of several, and of pairs with one of these languages.
+
+        Args:
+            recipes: the recipes that train on the samples or the triplets.
         """
-        study, lang = self.study, self.lang
-        if lang not in study.languages:
-            return []
-        own = {Corpus.of_test(study, task, lang) for task in study.held_out(lang) if not self.precedes(task)}
-        pairs = {Corpus.of_test(study, task, order) for task, order in language_pairs.own_sets_of(study, lang)}
-        return sorted(own | pairs)
+        study = self.study
+        met = {self.lang}.union(*(served(study, name, self.lang) for name in recipes)) & study.languages.keys()
+        sets = {(task, code) for code in met for task in study.held_out(code) if not self.precedes(task)}
+        sets |= {order for code in met for order in language_pairs.own_sets_of(study, code)}
+        return sorted({Corpus.of_test(study, *one) for one in sets})
 
     def kept_apart(self) -> list[str]:
         """Test sets whose texts none of its rows may contain. For pairs, queries and candidates that encoders train on
@@ -151,6 +155,11 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     def local_files(self) -> list[Path]:
         """A person's files that it is read from."""
         return self.source.local_files()
+
+
+def learners(study: Study, corpus: str) -> list[str]:
+    """The recipes that train on a corpus, or on what is sampled, generated or mined from it."""
+    return [name for name, recipe in study.recipes.items() if corpus in recipe.data.drawn_from]
 
 
 def lacking(study: Study, task: str) -> str:
@@ -214,8 +223,10 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
         return "" if unchecked else self.at(paths.SAMPLE, lang=self.study.pivot)
 
     def inputs(self) -> dict[str, Files]:
-        """The corpus, samples for language identification, and the language's test sets."""
-        return {"corpus": self.drawn_from.path, "pivot": self.pivot, "tests": self.drawn_from.held_out()}
+        """The corpus, samples for language identification, and the test sets."""
+        corpus = self.drawn_from
+        tests = corpus.held_out(learners(self.study, corpus.corpus))
+        return {"corpus": corpus.path, "pivot": self.pivot, "tests": tests}
 
     def settings(self) -> dict[str, Any]:
         """How they are sampled, and their script."""
@@ -240,12 +251,8 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
 
     @property
     def tests(self) -> list[str]:
-        """Every test set that encoders of the language are scored on, in whatever language: the pivot's sentences may
-        be in the sets of several."""
-        study = self.study
-        recipes = [StudyRecipe.get(study, name) for name in study.recipes]
-        met = [code for code in study.languages if self.lang in {code, *(recipe.folder(code) for recipe in recipes)}]
-        return sorted({file for code in met for file in Corpus.get(study, code, "parallel").held_out()})
+        """Every test set that encoders trained on them are scored on."""
+        return Corpus.get(self.study, self.lang, "parallel").held_out(learners(self.study, SEED_PAIRS))
 
     def inputs(self) -> dict[str, Files]:
         """The parallel text, samples for language identification, and the test sets."""

@@ -76,7 +76,7 @@ class Report(Product, rule="report", place=paths.REPORT):
         return {
             "best": self.answer.best(),
             "encoders": self.answer.by_name,
-            "untested": self.answer.untested(),
+            "unchosen": self.answer.unchosen(),
             "tables": [table.path for table in tables],
             "layouts": [table.at(paths.LAYOUT) for table in tables],
             "figures": [figure.at(path) for figure in figures for path in (paths.SVG, paths.PNG)],

@@ -31,18 +31,18 @@ class Written(OfGenerator):
         return WRITING[self.method]
 
     @cached_property
-    def recipes(self) -> list[Recipe]:
+    def recipes(self) -> dict[str, Recipe]:
         """The recipes that are trained on them, in any language."""
         asking = [StudyRecipe.get(self.study, name) for name in self.study.recipes]
         asking = [recipe for recipe in asking if recipe.spec.written == self.method]
-        return [recipe.spec for recipe in asking if recipe.writer == self.generator]
+        return {recipe.name: recipe.spec for recipe in asking if recipe.writer == self.generator}
 
     # ---- What they are written for.
 
     @property
     def translated(self) -> str:
         """The corpus of the pivot language that is translated; empty: triplets are generated for anchors."""
-        return next((recipe.data.translated for recipe in self.recipes if recipe.data.translated), "")
+        return next((recipe.data.translated for recipe in self.recipes.values() if recipe.data.translated), "")
 
     @property
     def source(self) -> str:
@@ -60,7 +60,7 @@ class Written(OfGenerator):
     @property
     def rows(self) -> int:
         """The number of anchors: the rows of the recipe that trains on the most; 0: all."""
-        count, given = self.study.anchors.count, [recipe.data.rows for recipe in self.recipes]
+        count, given = self.study.anchors.count, [recipe.data.rows for recipe in self.recipes.values()]
         if self.method == TRANSLATION:
             return max(given, default=0) if all(given) else 0
         asked = [rows or count for rows in given]
@@ -196,7 +196,7 @@ class Triplets(Written, rule="audit_triplets", place=paths.TRIPLETS):
             "corpus": self.known(self.lang),
             "pivot": self.pivot,
             "source": self.source,
-            "tests": Corpus.get(self.study, self.lang, "text").held_out(),
+            "tests": Corpus.get(self.study, self.lang, "text").held_out(self.recipes),
         }
 
     def settings(self) -> dict[str, Any]:

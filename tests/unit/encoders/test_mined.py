@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 
 from scripts import mine_neighbours, train_encoder
 from seedbed.encoders.mining import audit_of
+from seedbed.encoders.prompts import CONFIG
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
 from tests.programs import call
@@ -26,11 +28,16 @@ def mined(weights: Path, sentences: list[str], tmp_path_factory: pytest.TempPath
     write_table(pairs, folder / "pairs.tsv")
     pool = tiny.sentences("swh", 12)
     write_table(pd.DataFrame({"id": [str(place) for place in range(12)], "text": pool}), folder / "pool.tsv")
-    output = folder / "hau.tsv"
+    return mine(folder, weights, "hau.tsv", "--prefix", "a: ")
+
+
+def mine(folder: Path, weights: Path, name: str, *others: str) -> Path:
+    """Mine with a backbone among the pairs and the pool of a folder."""
+    output = folder / name
     call(mine_neighbours, [
         "--weights", str(weights), "--pairs", str(folder / "pairs.tsv"), "--pool", str(folder / "pool.tsv"),
-        "--mining", json.dumps(LAYER), "--prefix", "a: ", "--state", str(folder / "state"), "--output", str(output),
-        "--audit", str(audit_of(output)),
+        "--mining", json.dumps(LAYER), "--state", str(folder / "state"), "--output", str(output),
+        "--audit", str(audit_of(output)), *others,
     ])  # fmt: skip
     return output
 
@@ -39,14 +46,16 @@ def mined(weights: Path, sentences: list[str], tmp_path_factory: pytest.TempPath
 def train(weights: Path, mined: Path, tmp_path: Path) -> Callable[..., Path]:
     """Train on the file, as told but for some arguments; the folder of the encoder."""
 
-    def train(**changes: str) -> Path:
+    def train(**changes: str | None) -> Path:
         objective = {"neighbours": {"neighbours": 2, "queue_size": 8, "projection": [8, 4]}}
         training = {"epochs": 1, "batch_size": 4, "precision": "float32", "pooling": "last_weighted_train", "layers": 2}
         told = {
             "weights": str(weights), "objective": json.dumps(objective), "texts": str(mined), "prefix": "a: ", "seed": "1",
             "training": json.dumps(training), "state": str(tmp_path / "state"), "output": str(tmp_path / "encoder"),
         } | changes  # fmt: skip
-        call(train_encoder, [part for name, value in told.items() for part in (f"--{name}", value)])
+        call(
+            train_encoder, [part for name, value in told.items() if value is not None for part in (f"--{name}", value)]
+        )
         return tmp_path / "encoder"
 
     return train
@@ -54,6 +63,16 @@ def train(weights: Path, mined: Path, tmp_path: Path) -> Callable[..., Path]:
 
 def test_the_backbone_that_mined_learns_from_it(train: Callable[..., Path]) -> None:
     assert (train(mining=json.dumps(LAYER | {"count": 7})) / "model.safetensors").is_file(), "any number of neighbours"
+
+
+def test_without_a_prefix_both_read_as_the_backbones_own_file_says(
+    train: Callable[..., Path], mined: Path, weights: Path, tmp_path: Path
+) -> None:
+    own = shutil.copytree(weights, tmp_path / "own")
+    write_json({"prompts": {"all": "own: "}, "default_prompt_name": "all"}, own / CONFIG)
+    texts = mine(mined.parent, own, "own.tsv")
+    assert read_json(audit_of(texts))["prefix"] == "own: "
+    assert train(weights=str(own), texts=str(texts), prefix=None).is_dir()
 
 
 def test_what_goes_on_from_an_encoder_names_the_backbone(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from transformers import AutoModel, AutoModelForCausalLM, AutoModelForSequenceCl
 from seedbed.classifiers.settings import InContext
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import Opened, batched
+from seedbed.encoders.prompts import CONFIG
 from seedbed.evaluation.compute import formulae, page
 from seedbed.evaluation.compute.context import in_context, read_whole, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
@@ -25,7 +27,7 @@ from seedbed.evaluation.compute.tuning import batches_of, fine_tuning, passes
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.likelihood import log_likelihoods
-from seedbed.io import UserError
+from seedbed.io import UserError, write_json
 from tests import tiny
 
 SIZES = Sizes(train=5, dev=2, test=3)
@@ -180,15 +182,18 @@ def test_a_step_that_is_timed_learns(models: tuple[Path, Path], monkeypatch: pyt
     assert len(learnt) >= SPEC.repeats and all(learnt)
 
 
-def test_a_prefix_is_read_with_every_text_that_is_learnt(models: tuple[Path, Path]) -> None:
+def test_a_prefix_is_read_with_every_text_that_is_learnt(models: tuple[Path, Path], tmp_path: Path) -> None:
+    own = shutil.copytree(models[0], tmp_path / "own")
+    write_json({"prompts": {"all": "query: "}, "default_prompt_name": "all"}, own / CONFIG)
     encoder = loading.load(models[0], pooling="mean")
     kept = questions(TASK, data(12, 1), data(18, 0), Opened(batched(encoder, 4), WIDTH, None, encoder, {}))[1]
     texts = [
         cost.counted[0].read.tokens - cost.counted[0].read.filling
-        for cost in (fine_tuning(models[0], "b", kept, SPEC, prefix) for prefix in ("", "query: "))
+        for cost in (fine_tuning(own, "b", kept, SPEC, prefix) for prefix in ("", "query: ", None))
     ]
     added = AutoTokenizer.from_pretrained(models[0])("query:", add_special_tokens=False)["input_ids"]
     assert len(added) > 0 and texts[1] - texts[0] == SPEC.sample * len(added)
+    assert texts[2] == texts[1], "what its own file says"
 
 
 def test_seconds_are_scaled_from_what_was_timed(measured: dict[str, Cost]) -> None:

@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from seedbed.io import UserError
+from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.graph.best_encoder import Answer, BestEncoder
 from seedbed.study.jobs import Jobs
 from seedbed.study.loading import load
@@ -121,6 +122,25 @@ def test_encoders_of_languages_without_a_choice_are_listed_too():
     study = study_of(DEMO, tasks={}, tables=[], figures=[], best=None)
     listed = {code: len(files) for code, files in Answer.get(study).listed.items()}
     assert listed == {"hau": 6, "ind": 6}, "those that are trained"
+
+
+def test_encoders_of_a_language_that_the_choosing_task_lacks_are_made_and_listed():
+    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    tasks["kolibri-dev"]["languages"] = ["hau"]
+    answer = Answer.get(study_of(DEMO, tasks=tasks, best={"dev": "kolibri-dev"}))
+    assert [best.lang for best in answer.chosen] == ["hau"] and "ind" in answer.study.tested_by("graded-sts")
+    assert answer.unchosen() == answer.listed["ind"] and len(answer.listed["ind"]) == 6
+
+
+def test_what_a_server_alone_has_is_trained_by_no_recipe():
+    api = {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}
+    changes = {"backbones": {"api": api}, "recipes": {"base": {}, "unsupervised": {}}, "tables": [], "figures": []}
+    changes |= {"generators": {}, "tasks": {}, "best": None}
+    assert Answer.get(study_of(DEMO, **changes)).unchosen() == []
+    with pytest.raises(UserError, match=r"^languages.hau: no test set.*and no recipe trains an encoder of it"):
+        load(yaml.safe_load(Path(DEMO).read_text()) | changes)
+    prefixed = {"backbones": {"api": api | {"prefix": "{flores}"}}, "languages": {"abs": {}}}
+    of_prefixes(study_of(DEMO, **changes | prefixed | {"recipes": {"unsupervised": {}}}))
 
 
 @pytest.mark.parametrize(

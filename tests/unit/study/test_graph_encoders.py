@@ -152,7 +152,7 @@ def test_an_encoder_is_of_the_asked_seed_or_of_the_first(told, ask) -> None:
 
 
 def test_an_encoder_without_tests_is_trained_if_nothing_speaks_against_it(told) -> None:
-    assert Answer.get(told).untested() == []
+    assert Answer.get(told).unchosen() == []
     languages = {"hau": {}, "fra": {"tests": {}}, "swh": {"on_request": True}}
     sts = {"sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}, "languages": ["hau"]}}
     backbones = {name: {"source": {"file": "x"}} for name in ("bert", "other")}
@@ -164,8 +164,8 @@ def test_an_encoder_without_tests_is_trained_if_nothing_speaks_against_it(told) 
     }
     recipes["theirs"] = {"like": "unsupervised", "only": {"languages": ["hau"]}}
     changes = {"languages": languages, "tasks": sts, "backbones": backbones, "recipes": recipes}
-    study = study_of(TOLD, **changes, generators={}, classifiers={}, compute=None)
-    assert Answer.get(study).untested() == [
+    study = study_of(TOLD, **changes, generators={}, classifiers={}, compute=None, best=None)
+    assert Answer.get(study).unchosen() == [
         f"{study.results}/encoders/{backbone}/unsupervised/fra/5/seedbed.json" for backbone in ("bert", "other")
     ]
 

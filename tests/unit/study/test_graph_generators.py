@@ -14,7 +14,7 @@ from seedbed.study.graph.adapter import (
     XlloraExamples,
 )
 from seedbed.study.graph.chosen import ChosenCandidate
-from seedbed.study.graph.corpus import Corpus
+from seedbed.study.graph.corpus import Anchors
 from seedbed.study.graph.triplet import RawTriplets, Shard, Triplets
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
@@ -205,6 +205,6 @@ def test_an_audit_reads_the_triplets_and_the_language(told: Study) -> None:
         "corpora/eng/text.sample.tsv",
     ]
     assert [read("tiny", code)["pivot"] for code in ("hau", "eng")] == ["corpora/eng/text.sample.tsv", ""]
-    assert read("tiny", "hau")["tests"] == within(Corpus.get(told, "hau", "text").held_out(), told)
+    assert read("tiny", "hau")["tests"] == within(Anchors.get(told, "hau", "anchors").inputs()["tests"], told)
     words = study_of(TOLD, audit={"language_id": False})
     assert Triplets.get(words, "tiny", "prompting", "hau").pivot == ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from seedbed.study.checks.consistency import consistent
 from seedbed.study.graph.aligned import JointAdapters
@@ -30,7 +32,7 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
     assert read["each"] == {code: f"corpora/{code}/nli.tsv" for code in codes}
     assert [*told["objective"]] == ["joint"] and told["fixed"] == ["eng"]
     assert adapters.code().modules == ("seedbed/encoders/objectives/joint.py",)
-    assert told["prefix"] == "query: " and told["about"]["languages"] == codes
+    assert told["about"]["languages"] == codes and "prefix" not in told, "each encoder has its own"
 
 
 @pytest.mark.parametrize(
@@ -38,6 +40,7 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
     [
         ({"from": ""}, "joined.from: nothing is aligned; name the recipe"),
         ({"training": {"adapter": "low_rank"}}, "joined.training: ... set `part: adapter`"),
+        ({"prefix": "q: "}, "joined.prefix: ... prompts of unsupervised's encoders; leave it out"),
         ({"only": {"languages": ["eng"]}}, "joined: eng is the only language"),
         ({"data": {"corpus": "parallel"}}, "joined: data.corpus has text, pivot; joint reads anchor"),
     ],
@@ -47,3 +50,12 @@ def test_what_cannot_be_trained_together_is_told(settings: dict[str, Any], messa
     changes = {"recipes": {"unsupervised": {}, "joined": joined}, "languages": {"eng": {}, "hau": {}}}
     with pytest.raises(ValueError, match=pattern(message)):
         consistent(study_of(TOLD, **changes, classifiers={}, compute=None))
+
+
+def test_encoders_with_a_chosen_prefix_can_be_trained_together() -> None:
+    names = ("base", "asked", "spoken", "picky")
+    told = yaml.safe_load(Path(TOLD).read_text())["recipes"]
+    recipes = {name: told[name] for name in names}
+    joined = {"like": "multi-mc-pairs", "from": "picky", "data": {"corpus": "nli"}, "only": {"backbones": ["bert"]}}
+    others = {"tables": [], "figures": [], "classifiers": {}, "compute": None}
+    consistent(study_of(TOLD, recipes=recipes | {"joined": joined}, **others))

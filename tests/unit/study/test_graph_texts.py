@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from seedbed.io import UserError
 from seedbed.study import published
 from seedbed.study.graph.corpus import Anchors, Corpus, SeedPairs, lacking
+from seedbed.study.graph.product import Product
+from seedbed.study.graph.triplet import Triplets
 from seedbed.study.model import Study
 from tests.asking import TOLD, study_of, within
 
@@ -80,19 +84,55 @@ def test_a_task_shares_the_sets_of_another_and_learns_in_its_language(told: Stud
 def test_every_test_set_of_encoders_is_held_out_and_none_of_classifiers(told: Study) -> None:
     names = ("asked", "bitext", "dev", "knn", "news", "sts", "sums")
     turned = "corpora/hin-hau/turned.tsv"  # the set of a pair with it
-    held_out = within(Corpus.get(told, "hau", "text").held_out(), told)
-    assert held_out == [*(f"corpora/hau/{name}.tsv" for name in names), turned]
-    assert Corpus.get(told, "swh", "text").held_out() == [], "it is read, and no language of the study"
+    expected = [*(f"corpora/hau/{name}.tsv" for name in names), turned]
+    assert held_out_of(Anchors.get(told, "hau", "anchors")) == expected
+    assert held_out_of(SeedPairs.get(told, "hau")) == expected
+    assert held_out_of(Anchors.get(told, "swh", "anchors")) == [], "it is read, and no language of the study"
 
 
-def test_pairs_keep_clear_of_all_test_sets_that_their_encoders_meet(told: Study) -> None:
-    names = ("asked", "bitext", "dev", "knn", "news", "sts")
-    hau, hin = ([f"corpora/{code}/{name}.tsv" for name in names] for code in ("hau", "hin"))
-    hau = [*hau, "corpora/hau/sums.tsv"]
-    hin = ["corpora/hin-hau/turned.tsv", *hin, "corpora/hin/told.tsv"]
-    tests = {code: within(SeedPairs.get(told, code).tests, told) for code in ("hau", "hin", "eng")}
-    assert tests["hau"] == [*hau, hin[0]] and tests["hin"] == hin
-    assert tests["eng"] == hau + hin, "a recipe learns the pivot's data for all languages"
+def held_out_of(product: Product) -> list[str]:
+    """The test sets whose texts a product may not contain."""
+    return within(product.inputs()["tests"], product.study)
+
+
+NEAR = {"like": "neighxlm-k2", "data": {"neighbours": "fifth"}}
+LEARNERS = {
+    "sentences": (Anchors, ("anchors",), {"like": "unsupervised"}),
+    "other sentences": (Anchors, ("wiki+anchors",), {"like": "unsupervised", "data": {"corpus": "wiki"}}),
+    "anchors of triplets": (Anchors, ("anchors",), {"like": "prompting"}),
+    "triplets": (Triplets, ("tiny", "prompting"), {"like": "prompting"}),
+    "pairs": (SeedPairs, (), {"like": "vanilla"}),
+    "pairs with neighbours": (SeedPairs, (), NEAR),
+    "neighbours": (Anchors, ("anchors",), NEAR),
+}
+
+
+@pytest.mark.parametrize(("kind", "names", "recipe"), LEARNERS.values(), ids=[*LEARNERS])
+def test_what_an_encoder_learns_repeats_no_test_of_any_language_that_has_it(
+    kind: type[Product], names: tuple[str, ...], recipe: dict[str, Any]
+) -> None:
+    """English sentences of a Hausa test set may be in English text."""
+
+    def tests(lang: str, from_languages: str) -> list[str]:
+        mine = recipe | {"data": recipe.get("data", {}) | {"from_languages": from_languages}}
+        study = study_of(TOLD, recipes={"base": {}, "mine": mine})
+        fields = (*names, lang) if kind is Triplets else (lang, *names)
+        return held_out_of(kind.get(study, *fields))
+
+    own = {lang: tests(lang, "own") for lang in ("hau", "hin", "eng")}
+    every = sorted({*own["hau"], *own["hin"]})
+    assert own["eng"] == [] and own["hau"] != own["hin"] != every
+    assert tests("eng", "pivot") == tests("hau", "all") == every
+    assert tests("hau", "pivot") == own["hau"]
+
+
+def test_what_an_encoder_started_from_counts_too() -> None:
+    recipes = {"base": {}, "first": {"like": "unsupervised"}, "then": {"like": "crosslingual", "from": "first"}}
+    study = study_of(TOLD, recipes=recipes)
+    assert held_out_of(Anchors.get(study, "eng", "anchors")) == [
+        *held_out_of(Anchors.get(study, "hau", "anchors"))[:-1],
+        *held_out_of(Anchors.get(study, "hin", "anchors")),
+    ]
 
 
 def test_what_is_drawn_or_audited_repeats_no_test_text_without_being_told(told: Study) -> None:

@@ -6,12 +6,14 @@ import inspect
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from seedbed.io import UserError
-from seedbed.study import jobs
+from seedbed.study import code, jobs
 from seedbed.study.graph.adapter import TaskAdapter
 from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.product import PRODUCTS, Product
@@ -183,3 +185,26 @@ def test_of_a_changed_copy_of_a_study_nothing_has_been_found_yet(study) -> None:
     copied = study.model_copy(update={"results": "elsewhere"})
     (adapter, other) = (TaskAdapter.get(one, "tiny", "both") for one in (study, copied))
     assert other.path == adapter.path.replace(study.results, "elsewhere")
+
+
+def test_another_vllm_in_its_lock_runs_again_what_it_generated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """`make env-vllm` installs the lock; what the environment that plans has is no matter there."""
+    generators = {"tiny": yaml.safe_load(Path(TOLD).read_text())["generators"]["tiny"] | {"backend": "vllm"}}
+    others = {"recipes": {"base": {}, "prompting": {}}, "translators": {}, "judges": {}, "classifiers": {}}
+    study = study_of(TOLD, generators=generators, **others)
+    lock = tmp_path / "envs/vllm.lock"
+    lock.parent.mkdir()
+    monkeypatch.setattr(code, "ROOT", tmp_path)
+    monkeypatch.setattr(code, "_locked", code._locked.__wrapped__)
+    monkeypatch.setattr(jobs, "value_of", code.value)
+
+    def codes(version: str) -> dict[str, str]:
+        lock.write_text(f"# Made.\ncertifi>=2026\ntorch==99.1\nvllm=={version}\n")
+        shard = Wildcards(generator="tiny", method="prompting", lang="hau", shard="0")
+        named = {"synthesise": shard, "train_task_adapter": TINY}
+        return {rule: Jobs(study).job(rule)["code"](job) for rule, job in named.items()}
+
+    before, after = codes("0.33.0"), codes("0.34.0")
+    assert before["synthesise"].endswith(" vllm 0.33.0") and " torch 99.1 " in before["synthesise"]
+    assert after["synthesise"] == before["synthesise"].replace("vllm 0.33.0", "vllm 0.34.0")
+    assert after["train_task_adapter"] == before["train_task_adapter"], "it runs where the study is planned"

@@ -18,7 +18,7 @@ from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.digests import pivot_digest
 from seedbed.encoders.models.parallel_adapters import ADAPTERS
-from seedbed.encoders.settings import Training
+from seedbed.encoders.settings import Prompts, Training
 from seedbed.encoders.training import joint_adapters
 from seedbed.encoders.training.joint_adapters import JointContrast, sample_rows
 from seedbed.encoders.training.parameters import attach_joint_adapters
@@ -66,7 +66,7 @@ def run(folders: dict[str, Path], tables: dict[str, pd.DataFrame], tmp_path: Pat
     def run(name: str, *, fixed: tuple[str, ...] = ("eng",), **settings: Any) -> dict[str, Any]:
         return trainings.train_joint_adapters(
             settings.pop("folders", folders), tables, SETTINGS.updated(settings), objective=JOINT, fixed=fixed,
-            prefix="query: ", seed=3, output=tmp_path / name, state=tmp_path / "state", minutes=0,
+            seed=3, output=tmp_path / name, state=tmp_path / "state", minutes=0,
         )  # fmt: skip
 
     return run
@@ -92,13 +92,13 @@ def test_the_loss_is_that_of_each_sentence_by_its_own_encoder(
     folders: dict[str, Path], tables: dict[str, pd.DataFrame], negatives: bool
 ) -> None:
     encoders = {code: loading.open_encoder(folder) for code, folder in folders.items()}
-    together = JointContrast(encoders, ["eng"], SETTINGS, "query: ", 1)
+    rows, _ = sample_rows(tables, JOINT, SETTINGS, 1, times=3)
+    together = JointContrast(encoders, ["eng"], SETTINGS, [*rows.texts], 1)
     with torch.no_grad():
         for code in together.learning:
             for weight in encoders[code][0].adapters.parameters():
                 weight.add_(torch.randn(weight.shape, generator=torch.Generator().manual_seed(weight.numel())) * 0.1)
     together.eval()
-    rows, _ = sample_rows(tables, JOINT, SETTINGS, 1, times=3)
     batch = [row for row in (rows[place] for place in range(len(rows))) if negatives or not row[2][1]][:5]
     given = together(**together.read(batch))["loss"]
 
@@ -122,6 +122,36 @@ def test_the_loss_is_that_of_each_sentence_by_its_own_encoder(
     )
 
 
+def test_each_encoder_reads_with_its_own_prompts(
+    run: Callable[..., dict[str, Any]], folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = Prompts(query="ask: ", document="say: ")
+    save(loading.load(folders["hau"], pooling="own", prefix=asked), tmp_path / "hau", {}, {})
+    token = {"kaz": "kaz_Cyrl ", "hau": "hau_Latn "}
+    save(loading.load(folders["kaz"], pooling="own", prefix=token, language="kaz"), tmp_path / "kaz", {}, {})
+    begun: list[JointContrast] = []
+
+    def begin(trainer: Any, minutes: float) -> None:
+        begun.append(trainer.model)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(joint_adapters, "fit", begin)
+    with pytest.raises(KeyboardInterrupt):
+        run("made", folders=folders | {code: tmp_path / code for code in ("hau", "kaz")})
+    together = begun[0]
+    found = together.read(
+        [[("hau", "one"), ("kaz", "two"), ("hau", "three")], [("eng", "four"), ("kaz", "five"), ("", "")]]
+    )
+    texts = {
+        "hau": ["ask: one", "say: three", "say: "],
+        "kaz": ["kaz_Cyrl two", "kaz_Cyrl five"],
+        "eng": ["query: four"],
+    }
+    for code, expected in texts.items():
+        tokens = together.encoder(code).preprocess(expected)["input_ids"]
+        assert torch.equal(found["features"][code]["input_ids"], tokens)
+
+
 def test_a_batch_that_cannot_fit_is_refused_before_a_step(
     run: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +163,7 @@ def test_a_batch_that_cannot_fit_is_refused_before_a_step(
 
 def test_dropout_is_on_in_what_learns_alone(folders: dict[str, Path]) -> None:
     encoders = {code: loading.open_encoder(folder) for code, folder in folders.items()}
-    together = JointContrast(encoders, ["eng"], SETTINGS, "", 1).train()
+    together = JointContrast(encoders, ["eng"], SETTINGS, ["anchor", "positive"], 1).train()
     down = [encoders[code][0].adapters[0].down.weight for code in together.learning]
     assert not torch.equal(*down)
     assert [encoders[code].training for code in CODES] == [False, True, True]
