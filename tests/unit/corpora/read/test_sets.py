@@ -114,6 +114,32 @@ def test_sets_stand_for_a_place(given: dict) -> None:
         Source(**given)
 
 
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        *(({"file": "x", name: "y"}, f"{name}: of hub alone, not of file; leave") for name in ("config", "split")),
+        ({"archive": "https://host/x", "revision": "main"}, "revision: of hub alone, not of archive; leave"),
+        ({"hub": "a/b", "sha256": "0" * 64}, "sha256: of file or archive alone, not of hub; leave"),
+        ({"sets": {"a": {"file": "x"}}, "member": "*.tsv"}, "member: of .*, not of sets; give it to each set"),
+        ({"sets": {"a": {"file": "x"}}, "format": "tsv"}, "format: of .*, not of sets; give it to each set"),
+        ({"sets": {"a": {"file": "x"}}, "delimiter": ";"}, "delimiter: of .*, not of sets; give it to each set"),
+        ({"sets": {"a": {"file": "x"}}, "sha256": "0" * 64}, "sha256: of .*, not of sets; give it to each set"),
+    ],
+)
+def test_a_setting_that_a_source_would_not_read_is_refused(given: dict, told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        Source(**given)
+
+
+def test_a_second_reading_elsewhere_leaves_the_settings_of_the_first_place() -> None:
+    one = Source(hub="a/b", config="hau", split="test", member="x.tsv", top_up={"hub": None, "file": "y"})
+    assert one.topped_up() == Source(file="y", member="x.tsv")
+    several = one.updated({"top_up": {"hub": None, "sets": {"a": {"file": "y"}}}})
+    assert several.topped_up() == Source(sets={"a": {"file": "y"}})
+    with pytest.raises(ValidationError, match=r"top_up: split: of hub alone"):
+        one.updated({"top_up": {"hub": None, "file": "y", "split": "dev"}})
+
+
 def test_a_cards_data_has_the_licence_of_all_sets(sets: dict) -> None:
     study = study_of(TOLD, corpora={"others": {"both": {"sets": sets}}}, recipes={"base": {}})
     assert records.data("both", study.corpus("both", "hau"))["licence"] == "MIT; CC0"
