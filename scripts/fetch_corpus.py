@@ -26,7 +26,7 @@ class Job(cli.Fetching):
 def main(job: Job) -> None:
     from seedbed import origins
     from seedbed.corpora.read.assets import Store
-    from seedbed.corpora.read.fetch import fetch
+    from seedbed.corpora.read.fetch import counted, fetch
     from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, texts_of, without_tests
     from seedbed.corpora.shape.labels import with_scores
     from seedbed.io import write_json, write_table
@@ -39,9 +39,10 @@ def main(job: Job) -> None:
     for files, reason in ((job.tests, IN_TESTS), (job.trained, IN_TRAINING)):
         if files:
             corpus = without_tests(corpus, texts, EvaluationTexts(texts_of(files)), left_out, reason)
-    write_table(corpus, job.output)
+    kept: Counter[str] = Counter()
+    write_table(counted(corpus, record, kept), job.output)
     if job.tests or job.trained:
-        record["counts"] |= left_out | {"kept": record["counts"]["kept"] - left_out.total()}
+        record["counts"] |= {**left_out, **kept}
     write_json(record, job.record)
 
 

@@ -62,6 +62,13 @@ OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id",
 ORIGINS = ("hub", "file", "archive", "package")
 """The types of sources."""
 
+READ_OF: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("config", "split", "revision"), ("hub",)),
+    "sha256": ("file", "archive"),
+    **dict.fromkeys(("member", "format", "delimiter"), ORIGINS),
+}
+"""Settings that say what is read of a place -> the types of sources that have them; `sets` have them one by one."""
+
 Bucket = Annotated[int, Field(ge=0, le=100)]
 TOPPED_UP = "+"
 """Prefix of the ids of rows that top up a source."""
@@ -174,6 +181,9 @@ class Source(Settings):
             raise ValueError(f"give exactly one of {', '.join(ORIGINS)}; found {found} (or `sets` of such sources)")
         if not getattr(self, given[0]):
             raise ValueError(f"{given[0]}: nothing is there; give a name or a place, or leave the source out")
+        for name in self._not_of(given[0]):
+            right = "give it to each set" if self.sets else "leave it out"
+            raise ValueError(f"{name}: of {' or '.join(READ_OF[name])} alone, not of {given[0]}; {right}")
         if self.convert and not (self.hub or self.file):
             raise ValueError("convert: of a model in a hub repository (`hub`) or a folder (`file`) alone; leave it out")
         if self.buckets[0] >= self.buckets[1]:
@@ -221,10 +231,19 @@ class Source(Settings):
         except ValidationError as error:
             raise ValueError(explain(error, Source, where="top_up")) from None
 
+    def _not_of(self, origin: str) -> list[str]:
+        """The settings given that a source of this type does not have."""
+        defaults = type(self).model_fields
+        given = (name for name in READ_OF if getattr(self, name) != defaults[name].default)
+        return [name for name in given if origin not in READ_OF[name]]
+
     def _elsewhere(self, changes: dict[str, Any]) -> Source:
         """This source with other settings; a pin is of the place that it was given for."""
-        moved = any(changes.get(name, getattr(self, name)) != getattr(self, name) for name in ORIGINS)
-        return self.updated({**({"sha256": "", "revision": None} if moved else {}), **changes})
+        places = {name: changes.get(name, getattr(self, name)) for name in (*ORIGINS, "sets")}
+        if all(place == getattr(self, name) for name, place in places.items()):
+            return self.updated(changes)
+        left = (name for origin, place in places.items() if place for name in self._not_of(origin))
+        return self.without("sha256", "revision", *left).updated(changes)
 
     def readings(self) -> Iterator[Source]:
         """Everything that may be read for this source: its first choices, and the `otherwise` of each."""
@@ -277,12 +296,7 @@ class Source(Settings):
         Raises:
             UserError: an unknown placeholder, or a source that is not valid once they are filled in.
         """
-        if self.sets:  # each set has its own `otherwise`
-            sets = {name: source.resolved(facts) for name, source in self.sets.items()}
-            return self.updated({"sets": sets}) if all(sets.values()) else None
-        if not self.otherwise:
-            return self._filled(facts)
-        first, other = self.without("otherwise")._filled(facts), self.otherwise.resolved(facts)
+        first, other = self._filled(facts), self.otherwise and self.otherwise.resolved(facts)
         if not (first and other):
             return first or other
         # A missing archive alone is found out while it is read; without one, no other source need be named.
@@ -290,8 +304,12 @@ class Source(Settings):
         return first.updated({"otherwise": other}) if late else first
 
     def _filled(self, facts: dict[str, str]) -> Source | None:
-        """This source with each placeholder replaced by its value; raises as `resolved`."""
-        text, where = self.model_dump_json(exclude_defaults=True), f"source for {facts.get('lang', 'a language')}"
+        """This source without `otherwise`, with each placeholder replaced by its value; raises as `resolved`."""
+        sets = {name: source.resolved(facts) for name, source in self.sets.items()}  # each has its own `otherwise`
+        if not all(sets.values()):
+            return None
+        text = self.model_dump_json(exclude_defaults=True, exclude={"sets", "otherwise"})
+        where = f"source for {facts.get('lang', 'a language')}"
         for name in sorted(set(_PLACEHOLDER.findall(text))):
             if name not in facts:
                 known = ", ".join(sorted(facts))
@@ -301,7 +319,7 @@ class Source(Settings):
         # Escaped as within JSON: a quote in a name must not end the text around it.
         text = _PLACEHOLDER.sub(lambda found: json.dumps(facts[found[1]], ensure_ascii=False)[1:-1], text)
         try:
-            return Source.model_validate_json(text)
+            return Source.model_validate({**json.loads(text), "sets": sets})
         except ValidationError as error:
             raise UserError(explain(error, Source, where=where)) from None
 

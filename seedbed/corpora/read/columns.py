@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import re
+import unicodedata
 from collections import Counter
+from collections.abc import Iterator
 
 import pandas as pd
 
@@ -45,7 +47,8 @@ def columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame
     for column, parts in source.divide.items():
         table = table.join(_divided(column_of(table, column, source), parts, source))
     for column, allowed in source.where.items():
-        values = column_of(table, column, source)
+        values = column_of(table, column, source).str.normalize("NFC")
+        allowed = [unicodedata.normalize("NFC", value) for value in allowed]
         exact = values.isin(allowed)
         for prefix in (value[:-1] for value in allowed if value.endswith("*")):
             exact |= values.str.startswith(prefix)
@@ -117,12 +120,21 @@ def exploded(table: pd.DataFrame, column: str, cells: pd.Series, expression: str
     """Split cells at the matches of a regular expression: one row for each part that is not blank, with its number
     after the id.
     """
-    parts = [[part for part in re.split(expression, cell) if part.strip()] for cell in cells]
+    parts = [[part for part in _between(expression, cell) if part.strip()] for cell in cells]
     rows = table.iloc[[row for row, found in enumerate(parts) for _ in found]].reset_index(drop=True)
     numbers = [str(number) for found in parts for number in range(1, len(found) + 1)]
     ids = pd.Series([f"{row}.{number}" for row, number in zip(rows["id"], numbers, strict=True)], dtype=str)
     texts = pd.Series([part for found in parts for part in found], dtype=str)
     return rows.assign(**{"id": ids, column: texts})
+
+
+def _between(expression: str, text: str) -> Iterator[str]:
+    """The parts of a text between the matches; `re.split` would take the expression's groups for parts too."""
+    end = 0
+    for found in re.finditer(expression, text):
+        yield text[end : found.start()]
+        end = found.end()
+    yield text[end:]
 
 
 def origin_of(source: Source) -> str:
@@ -153,4 +165,5 @@ def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 def bucket(text: str) -> int:
     """A number in 0..99 that depends only on the words of a text."""
+    text = unicodedata.normalize("NFC", text)
     return int(hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest(), 16) % 100

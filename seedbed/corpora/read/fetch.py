@@ -7,6 +7,7 @@ from collections import Counter
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from seedbed import origins
@@ -58,7 +59,7 @@ def fetch(
         blocks = _filtered((_shaped(block, kind, texts, where) for block in blocks), kind, texts, cleaning, counts)
     record: dict[str, Any] = {"origin": origin(source), "licence": source.terms, "kind": kind}
     record |= {} if source is asked else {"instead_of": origin(asked)}
-    return _counted(blocks, counts, record, where, [*source.sets]), record
+    return _counted(blocks, counts, record, where), record
 
 
 def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
@@ -77,13 +78,25 @@ ALWAYS = ("read", "triplets", "out of bounds", "repeated", "kept")
 """Counts that a record has even if they are 0."""
 
 
-def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where: str, sets: list[str]) -> Blocks:
-    """The same blocks; at their end, the counts are in the record, of a source of several sets those of each too."""
+def counted(blocks: Blocks, record: dict[str, Any], counts: Counter[str]) -> Blocks:
+    """Iterate over the same blocks.
+
+    Args:
+        blocks: rows of a corpus.
+        record: the corpus's record, which names the sets of its source.
+        counts: the rows are added here as `kept`, and those of each set.
+    """
+    sets = {place["set"].partition(":")[0] for place in record["origin"] if "set" in place}
     for block in blocks:
         counts["kept"] += len(block)
-        for name in sets:
+        for name in sorted(sets):
             counts[f"{name}: kept"] += int(block["id"].str.startswith(f"{name}:").sum())
         yield block
+
+
+def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where: str) -> Blocks:
+    """The same blocks; at their end, the counts are in the record."""
+    yield from counted(blocks, record, counts)
     record["counts"] = {name: count for name, count in counts.items() if count or name in ALWAYS}
     if not counts["kept"]:
         said = record["counts"]
@@ -103,7 +116,7 @@ def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd
         table = normalise_labels(table, where)
     if kind == "labelled_texts":
         require_labels(table, where)
-        table = table.assign(label=table["label"].str.strip())
+        table = table.assign(label=table["label"].str.strip().str.normalize("NFC"))
     if kind == "questions":
         table, texts = in_place(table, where), ["question"]
     _require_one_line(table.drop(columns=texts), where)
@@ -141,12 +154,20 @@ def _told(table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts:
     return table
 
 
+ONCE: dict[str, tuple[tuple[str, ...], ...]] = {
+    "parallel": (("text",), ("pivot",)),
+    "pairs": (("sentence1", "sentence2"),),
+    "labelled_pairs": (),
+}
+"""Kind -> the columns whose texts, taken together, each occur once in a corpus; of other kinds the first text.
+
+Both sides of a translation pair, so that each sentence has one right answer; a graded pair as a whole, which has a
+score of its own; premises come with several hypotheses.
+"""
+
+
 def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
-    # Both sides of a translation pair, so that each sentence has one right answer; else only the first column.
-    once = COLUMNS["parallel"] if texts == list(COLUMNS["parallel"]) else texts[:1]
-    if texts == ["premise", "hypothesis"]:  # premises come with several hypotheses
-        once = []
-    seen = {name: Seen() for name in once}
+    seen = {columns: Seen() for columns in ONCE.get(kind, ((texts[0],),))}
     for block in blocks:
         blank = (block[[name for name in texts if name not in MAY_BE_BLANK.get(kind, ())]] == "").any(axis=1)
         counts["blank"] += int(blank.sum())
@@ -157,8 +178,8 @@ def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, 
                 fits &= (block[name] == "") | block[name].map(partial(within_bounds, bounds=cleaning)).astype(bool)
         fitting = block[fits]
         new = pd.Series(True, index=fitting.index)
-        for name in once:
-            new &= seen[name].new(map(comparable, fitting[name]))
+        for columns, before in seen.items():
+            new &= before.new("\n".join(map(comparable, cells)) for cells in fitting[[*columns]].to_numpy())
         counts["out of bounds"] += len(block) - len(fitting)
         counts["repeated"] += int((~new).sum())
         yield fitting[new]
@@ -179,7 +200,8 @@ def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone:
     """Make triplets (anchor, positive, negative) of premises that have both an entailment and a contradiction.
 
     The first hypothesis of each label is used. Hypotheses may be in another language than premises (paper 000, section
-    3, step 1). If there is a column `premise_id`, it says which premises are the same; else their texts do.
+    3, step 1). If there is a column `premise_id`, it says which premises are the same; else, and where it is blank,
+    their texts do.
 
     Args:
         blocks: rows with premise, hypothesis and label.
@@ -191,7 +213,7 @@ def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone:
     """
     names = ["id", "premise", "hypothesis", "label"]
     known = (normalise_labels(block, where) for block in blocks)
-    spool = Spool(block.assign(of=block.get("premise_id", block["premise"]))[[*names, "of"]] for block in known)
+    spool = Spool(block.assign(of=_premises(block))[[*names, "of"]] for block in known)
     contradicted = (block[block["label"] == "contradiction"] for block in spool)
     negatives, seen = Lookup(contradicted, lambda block: list(block["of"])), Seen()
     place = negatives.columns.index("hypothesis")
@@ -199,10 +221,18 @@ def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone:
         entailed = block[block["label"] == "entailment"]
         entailed = entailed[seen.new(entailed["of"])]
         found = [row and row[place] for row in negatives.find(entailed["of"])]
-        kept = entailed[[lone or negative is not None for negative in found]]
+        # As an array: of a block without an entailment a list would choose columns.
+        kept = entailed[np.array([lone or negative is not None for negative in found], dtype=bool)]
         sides = {"anchor": kept["premise"], "positive": kept["hypothesis"]}
         negative = pd.Series([text or "" for text in found if lone or text is not None], index=kept.index, dtype=str)
         yield kept[["id"]].assign(**sides, negative=negative)
+
+
+def _premises(block: pd.DataFrame) -> pd.Series:
+    """What tells the premises of labelled pairs apart."""
+    if "premise_id" not in block.columns:
+        return block["premise"]
+    return block["premise_id"].where(block["premise_id"].str.strip() != "", block["premise"])
 
 
 def origin(source: Source, of: str = "") -> list[dict[str, str]]:

@@ -264,17 +264,26 @@ def _bytes(cells: pa.Array) -> int:
     return cells.nbytes
 
 
-def _seekable(stream: BinaryIO, lines: int | None = None) -> BinaryIO:
-    """The stream, or a copy of what is unpacked, which can only be read once; of its first lines alone, a copy too."""
-    if lines is None and isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO):
+def _seekable(stream: BinaryIO, rows: int | None = None) -> BinaryIO:
+    """The stream, or a copy of what is unpacked, which can only be read once; of its first rows alone, a copy too."""
+    if rows is None and isinstance(stream, io.BufferedReader) and isinstance(stream.raw, io.FileIO):
         return stream
     copy = tempfile.TemporaryFile()  # noqa: SIM115  it is closed with what reads it
-    if lines is None:
+    if rows is None:
         shutil.copyfileobj(stream, copy)
     else:
-        copy.writelines(islice(stream, lines))
+        copy.writelines(_first(stream, rows))
     copy.seek(0)
     return copy
+
+
+def _first(stream: BinaryIO, rows: int) -> Iterator[bytes]:
+    """The lines up to that of the last of the first rows; blank lines are no rows."""
+    for line in stream:
+        yield line
+        rows -= bool(line.decode("utf-8-sig", errors="replace").strip())
+        if rows == 0:
+            return
 
 
 def _messages(stream: BinaryIO, name: str, source: Source) -> Blocks:

@@ -47,10 +47,7 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
         UserError: the source cannot be downloaded or read, or lacks a column; or a row has no id.
     """
     counts = Counter() if counts is None else counts
-    if source.sets:
-        raw = _united(source, store, whole, counts)
-    else:
-        raw = _beginning(_after(_raw(source, store), source.skip), source.first)
+    raw = _united(source, store, whole, counts) if source.sets else _asked_for(_raw(source, store), source)
     # What sets have read is counted there.
     blocks = identified(renamed(raw, source, Counter() if source.sets else counts), source, whole, counts)
     joins = [(column, *source.joined(column)) for column in source.join]
@@ -73,18 +70,33 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
 
 
 def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[str]) -> Blocks:
-    """The rows of all sets, one after the other, each with the name of its set before its id; all are fetched first."""
+    """The rows of all sets, one after the other, each with the name of its set before its id; all are fetched first.
+
+    Rows that were read and that `skip` and `first` leave out are counted.
+    """
     own: dict[str, Counter[str]] = {name: Counter() for name in source.sets}
     sets = {name: read(one, store, whole=whole, counts=own[name]) for name, one in sorted(source.sets.items())}
 
     def rows() -> Blocks:
         for name, blocks in sets.items():
             for block in blocks:
+                counts["skipped"] += len(block)
                 yield block.assign(id=f"{name}:" + block["id"])
+
+    def counted() -> Blocks:
+        for block in _asked_for(rows(), source):
+            counts["skipped"] -= len(block)
+            yield block
+        for name in sets:  # here, because `first` may end amid a set
             counts.update(own[name])
             counts[f"{name}: read"] = own[name]["read"]
 
-    return rows()
+    return counted()
+
+
+def _asked_for(blocks: Blocks, source: Source) -> Blocks:
+    """The rows that a source's `skip` and `first` leave."""
+    return _beginning(_after(blocks, source.skip), source.first)
 
 
 def _after(blocks: Blocks, rows: int) -> Blocks:

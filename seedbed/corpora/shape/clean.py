@@ -22,11 +22,14 @@ _CONTROL = regex.compile(
 Indic and Arabic scripts, and the zero-width space, which separates words in Khmer, Thai and other scripts without
 blanks (SA), where one between two of their letters remains.
 """
-_WORD_BREAK = "\u200b"
+_UNREAD = regex.compile(r"[\u200b\u200c\u200d\u0640]")
+"""What says nothing where texts are compared: spaces without width, joiners, and tatweel, which stretches Arabic words.
+"""
 CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
 """Characters that no id or label may contain: tabs, line breaks, NUL and surrogates among others."""
 _SPACE = regex.compile(r"\s+")
-_PUNCTUATION = regex.compile(r"[^\p{L}\p{M}\p{N}]+")
+_PUNCTUATION = regex.compile(r"[^[\p{L}\p{M}\p{N}]--[\u02bb\u02bc]]+", regex.V1)
+"""With the two apostrophes that Unicode has as letters: a text may have any other in their place."""
 _LETTER = regex.compile(r"\p{L}")
 
 _UNSPACED = r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Line_Break=SA}"
@@ -73,9 +76,13 @@ def clean(text: str) -> str:
 
 
 def comparable(text: str) -> str:
-    """The form in which two texts count as equal: NFKC, case-folded, words of letters and digits only."""
-    folded = unicodedata.normalize("NFKC", text.replace(_WORD_BREAK, "")).casefold()
-    return _PUNCTUATION.sub(" ", folded).strip()
+    """The form in which two texts count as equal: NFKC, case-folded, words of letters and digits only.
+
+    Joiners and tatweel are left out, and an apostrophe is no letter, whichever it is.
+    """
+    # Letters are composed after what stood between them is out; tatweel may come from a presentation form before.
+    read = unicodedata.normalize("NFKC", _UNREAD.sub("", unicodedata.normalize("NFKC", text)))
+    return _PUNCTUATION.sub(" ", read.casefold()).strip()
 
 
 def characters(text: str) -> list[str]:

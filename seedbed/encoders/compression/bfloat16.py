@@ -6,6 +6,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 from seedbed.encoders.compression.trim import require_plain
+from seedbed.encoders.models.loading import save_with
 
 
 def round_weights(encoder: SentenceTransformer) -> SentenceTransformer:
@@ -22,9 +23,6 @@ def round_weights(encoder: SentenceTransformer) -> SentenceTransformer:
 
 def for_saving(encoder: SentenceTransformer) -> SentenceTransformer:
     """Convert an encoder in place for saving in bfloat16; its saved config makes loading return float32 weights."""
-    transformer = encoder[0]
-    transformer.auto_model.to(torch.bfloat16)
-    transformer.model_kwargs = {**(getattr(transformer, "model_kwargs", None) or {}), "dtype": "float32"}
-    if "model_kwargs" not in transformer.config_keys:
-        transformer.config_keys = [*transformer.config_keys, "model_kwargs"]
+    encoder[0].auto_model.to(torch.bfloat16)
+    save_with(encoder[0], {"dtype": "float32"})
     return encoder

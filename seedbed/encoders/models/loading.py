@@ -1,8 +1,10 @@
 """Loading encoders: from pretrained weights with a pooling, from folders that Seedbed saved, or behind an API."""
 
 import inspect
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import torch
 from sentence_transformers import SentenceTransformer
@@ -140,21 +142,24 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
         adapted = {parallel_adapters.MODULE: parallel_adapters.AdaptedTransformer}
         ours = adapted | two_paths.MODULES | onnx_int8.MODULES  # never the code there
         encoder = SentenceTransformer._load_with_module_classes(str(directory), ours, **local, **others)
-    _require_whole(encoder, Path(directory))
+    for transformer, folder in _transformers(encoder, Path(directory)):
+        require_whole_body(transformer.auto_model, folder)
+        if options := transformer.load_config(str(folder), local_files_only=True).get("model_kwargs"):
+            save_with(transformer, options)
     for module in encoder.modules():  # an average of layers stays one where the encoder is trained on
         if isinstance(module, WeightedLayerPooling):
             module.requires_grad_(False)
     return encoder
 
 
-def _require_whole(encoder: SentenceTransformer, directory: Path) -> None:
-    """No transformer of an encoder, or of its two paths, has weights that are not its file's."""
+def _transformers(encoder: SentenceTransformer, directory: Path) -> Iterator[tuple[Transformer, Path]]:
+    """The transformers of an encoder, or of its two paths, and the folder of each."""
     for module, (_, folder) in zip(encoder, model_files.modules_of(directory), strict=True):
         if isinstance(module, Transformer):
-            require_whole_body(module.auto_model, folder)
+            yield module, folder
         elif isinstance(module, two_paths.TwoPaths):
             for name, side in module.sides.items():
-                _require_whole(side, directory / name)
+                yield from _transformers(side, directory / name)
 
 
 def as_saved(encoder: SentenceTransformer) -> SentenceTransformer:
@@ -239,11 +244,18 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
             config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
         )
     require_whole_body(transformer.auto_model, weights)
-    # Saved with the module and read back by it. Without this, loading a saved encoder (or a checkpoint, strictly)
-    # would add a pooler of random weights again.
-    transformer.model_kwargs = options
-    transformer.config_keys = [*transformer.config_keys, "model_kwargs"]
+    save_with(transformer, options)
     return transformer
+
+
+def save_with(transformer: Transformer, options: dict[str, Any]) -> None:
+    """Have options of a transformer's model saved with it, beside those that are; it is opened with them.
+
+    Without those of `_transformer`, loading a saved encoder (or a checkpoint, strictly) would add a pooler of random
+    weights again.
+    """
+    transformer.model_kwargs = getattr(transformer, "model_kwargs", {}) | options
+    transformer.config_keys = [*dict.fromkeys([*transformer.config_keys, "model_kwargs"])]
 
 
 def limited(transformer: Transformer, max_length: int | None = None) -> Transformer:

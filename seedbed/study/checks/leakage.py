@@ -1,8 +1,9 @@
 """Checks that a study is not tested on data that it trains on or chooses by."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
+from itertools import product, starmap
 from pathlib import Path
 
 from seedbed.corpora.settings import Source
@@ -38,15 +39,54 @@ def untested(study: Study, where: str, corpus: str) -> None:
 
 
 def share_rows(one: Source, other: Source) -> bool:
-    """Whether two sources may have rows in common: they read the same place, and neither `where`, `buckets` nor `skip`
-    and `first` separate their rows."""
-    parted = _parted(one.buckets, other.buckets) and one.buckets_by == other.buckets_by
-    parted |= _parted(_rows(one), _rows(other)) and _places(one) == _places(other)
-    return (
-        _meet(_places(one), _places(other))
-        and all(_meet(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
-        and not parted
+    """Whether two sources may have rows in common: some of their sets and top-ups read the same place, and neither
+    `where`, `buckets` nor `skip` and `first` separate their rows."""
+    return any(
+        _meet(_places(some[-1]), _places(others[-1])) and not any(starmap(_separate, product(some, others)))
+        for some, others in product(_readings(one), _readings(other))
     )
+
+
+def _readings(source: Source) -> Iterator[list[Source]]:
+    """Each source whose rows a source may have, after those that it is a set of, whose settings hold for it too.
+
+    Not those in `join`, whose columns its rows get: test sets and training data may have one text in English.
+    """
+    if not source.sets:
+        yield [source]
+    for one in source.sets.values():
+        yield from ([source, *inner] for inner in _readings(one))
+    for more in (source.topped_up(), source.otherwise):
+        if more:
+            yield from _readings(more)
+
+
+def _separate(one: Source, other: Source) -> bool:
+    """Whether settings of two sources, or of what they are sets of, leave no row that both have."""
+    return (
+        any(not _meet(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
+        or (_parted(one.buckets, other.buckets) and _hash_alike(one, other))
+        or (_parted(_rows(one), _rows(other)) and one.sets == other.sets and _places(one) == _places(other))
+    )
+
+
+def _hash_alike(one: Source, other: Source) -> bool:
+    """Whether the `buckets` of two sources hash the same texts: columns of one name, or the same column of a place."""
+    return one.buckets_by == other.buckets_by or _hashed(one) == _hashed(other)
+
+
+def _hashed(source: Source) -> tuple[list[str], str | int | list[str]]:
+    """What a source reads its column from that `buckets` hash: a place, and the column's name there."""
+    ours = source.buckets_by or ("pivot" if "pivot" in {*source.columns, *source.join} else "")
+    if ours in source.join:
+        other, _ = source.joined(ours)
+        return _places(other), _first_column(other)
+    return _places(source), source.columns.get(ours, ours) or _first_column(source)
+
+
+def _first_column(source: Source) -> str | int | list[str]:
+    """The name there of the first column that a source names, `id` apart."""
+    return next((theirs for ours, theirs in source.columns.items() if ours != "id"), "")
 
 
 def _parted(one: tuple[float, float], other: tuple[float, float]) -> bool:

@@ -139,3 +139,10 @@ def test_blanks_around_ids_and_labels_tell_nothing_apart(fetched):
         fetched("text", "id\ttext\n1\ta\n1 \tb\n")
     table, _ = fetched("labelled_texts", "id\ttext\tlabel\n1\ta\tgood\n2\tb\tgood \n")
     assert list(table["label"]) == ["good", "good"]
+
+
+def test_two_encodings_of_a_label_are_one(fetched):
+    rows = "id\ttext\tlabel\n1\ta\tne\u0301e\n2\tb\tnée\n3\tc\tother\n"
+    for asked in (["née"], ["ne\u0301*"]):
+        table, _ = fetched("labelled_texts", rows, where={"label": asked})
+        assert list(table["label"]) == ["née", "née"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import lzma
+from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -13,12 +14,14 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from scripts import fetch_corpus
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.fetch import origin
 from seedbed.corpora.settings import Cleaning, Source
-from seedbed.io import UserError
+from seedbed.io import UserError, read_json
 from seedbed.study.graph import records
 from tests.asking import TOLD, study_of
+from tests.programs import call
 from tests.whole import fetch, read
 
 LOOSE = Cleaning(min_characters=1, min_words=1)
@@ -69,10 +72,72 @@ def test_what_holds_of_a_source_holds_of_its_sets(sets: dict, store: Store) -> N
     assert Source(sets={"a": {"file": "{lang}.tsv"}}).resolved({"lang": ""}) is None
 
 
+def test_what_a_test_takes_of_sets_is_counted_by_set(tmp_path: Path) -> None:
+    for name in ("m", "n", "test"):
+        (tmp_path / f"{name}.tsv").write_text("id\ttext\n" + "".join(f"{n}\tline {n} of {name}\n" for n in range(4)))
+    (tmp_path / "test.tsv").write_text("id\ttext\n1\tLine 1 of m\n2\tline 2 of m\n3\tline 0 of n\n")
+    source = {"sets": {name: {"file": str(tmp_path / f"{name}.tsv")} for name in ("m", "n")}}
+    command = ["--source", json.dumps(source), "--kind", "text", "--tests", str(tmp_path / "test.tsv")]
+    command += ["--downloads", str(tmp_path), "--lock", str(tmp_path / "lock.json")]
+    call(fetch_corpus, [*command, "--output", str(tmp_path / "x.tsv"), "--record", str(tmp_path / "x.json")])
+    counts = read_json(tmp_path / "x.json")["counts"]
+    assert (counts["kept"], counts["m: kept"], counts["n: kept"]) == (5, 2, 3)
+
+
+@pytest.mark.parametrize("skip", [0, 1, 3, 5])
+@pytest.mark.parametrize("first", [None, 1, 2, 4])
+def test_skip_and_first_count_the_rows_of_all_sets(sets: dict, store: Store, skip: int, first: int | None) -> None:
+    """And the record accounts for each row that was read."""
+    every = read(Source(sets=sets), store)
+    counts: Counter[str] = Counter()
+    found = read(Source(sets=sets, skip=skip, first=first), store, counts=counts)
+    assert list(found["id"]) == list(every["id"][skip:][:first])
+    assert counts["read"] == counts["nli: read"] + counts["pairs: read"] == len(found) + counts["skipped"]
+
+
+def test_placeholders_beside_sets_are_filled_in_too() -> None:
+    source = Source(
+        sets={"a": {"file": "{lang}.tsv"}},
+        where={"language": ["{flores}"]},
+        licence="{lang}",
+        otherwise={"file": "other.tsv"},
+    )
+    found = source.resolved({"lang": "hau", "flores": "hau_{lang}"})
+    assert found == Source(sets={"a": {"file": "hau.tsv"}}, where={"language": ["hau_{lang}"]}, licence="hau")
+    for facts in ({"lang": "", "flores": "x"}, {"lang": "hau", "flores": ""}):
+        assert source.resolved(facts) == Source(file="other.tsv")
+
+
 @pytest.mark.parametrize("given", [{"sets": {}}, {"file": "x", "sets": {"a": {"file": "y"}}}])
 def test_sets_stand_for_a_place(given: dict) -> None:
     with pytest.raises(ValidationError, match=r"hub, file, archive, package.*`sets`"):
         Source(**given)
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        *(({"file": "x", name: "y"}, f"{name}: of hub alone, not of file; leave") for name in ("config", "split")),
+        ({"archive": "https://host/x", "revision": "main"}, "revision: of hub alone, not of archive; leave"),
+        ({"hub": "a/b", "sha256": "0" * 64}, "sha256: of file or archive alone, not of hub; leave"),
+        ({"sets": {"a": {"file": "x"}}, "member": "*.tsv"}, "member: of .*, not of sets; give it to each set"),
+        ({"sets": {"a": {"file": "x"}}, "format": "tsv"}, "format: of .*, not of sets; give it to each set"),
+        ({"sets": {"a": {"file": "x"}}, "delimiter": ";"}, "delimiter: of .*, not of sets; give it to each set"),
+        ({"sets": {"a": {"file": "x"}}, "sha256": "0" * 64}, "sha256: of .*, not of sets; give it to each set"),
+    ],
+)
+def test_a_setting_that_a_source_would_not_read_is_refused(given: dict, told: str) -> None:
+    with pytest.raises(ValidationError, match=told):
+        Source(**given)
+
+
+def test_a_second_reading_elsewhere_leaves_the_settings_of_the_first_place() -> None:
+    one = Source(hub="a/b", config="hau", split="test", member="x.tsv", top_up={"hub": None, "file": "y"})
+    assert one.topped_up() == Source(file="y", member="x.tsv")
+    several = one.updated({"top_up": {"hub": None, "sets": {"a": {"file": "y"}}}})
+    assert several.topped_up() == Source(sets={"a": {"file": "y"}})
+    with pytest.raises(ValidationError, match=r"top_up: split: of hub alone"):
+        one.updated({"top_up": {"hub": None, "file": "y", "split": "dev"}})
 
 
 def test_a_cards_data_has_the_licence_of_all_sets(sets: dict) -> None:
@@ -153,6 +218,25 @@ def test_what_follows_the_first_rows_is_not_read(tmp_path: Path, store: Store) -
         found = read(Source(file=str(tmp_path / "x.jsonl"), skip=skip, first=first), store)["text"]
         every = list(read(Source(file=str(tmp_path / "x.jsonl"), first=skip + first), store)["text"])
         assert [*found] == every[skip:]
+
+
+def test_blank_lines_of_json_are_no_rows(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "x.jsonl").write_text("\n \u3000\n\n".join(f'{{"text": "Line {n}"}}' for n in range(8)) + "\n{")
+    source = Source(file=str(tmp_path / "x.jsonl"), skip=2, first=4)
+    assert list(read(source, store)["text"]) == [f"Line {n}" for n in range(2, 6)]
+    with pytest.raises(UserError, match="line 23:"):
+        read(source.updated({"first": None}), store)
+
+
+def test_groups_of_an_expression_are_no_parts(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "x.txt").write_text("One sleeps. Two walk; three eat! Four dine")
+    table = read(Source(file=str(tmp_path / "x.txt"), explode={"text": r"([.!]) |(;) "}), store)
+    assert table.to_numpy().tolist() == [
+        ["1.1", "One sleeps"],
+        ["1.2", "Two walk"],
+        ["1.3", "three eat"],
+        ["1.4", "Four dine"],
+    ]
 
 
 @pytest.mark.parametrize(("first", "fetched"), [(None, 3), (25, 3), (20, 2), (11, 2), (10, 1), (5, 1)])

@@ -255,6 +255,7 @@ def test_buckets_split_without_overlap_and_by_text_alone(tmp_path, store):
     assert sorted([*parts[0]["text"], *parts[1]["text"]]) == sorted(texts)
     assert 0.6 < len(parts[0]) / 500 < 0.8
     assert bucket("A  b") == bucket("a b")
+    assert bucket("e\u0301") == bucket("é"), "two encodings of a letter"
 
 
 def test_translations_of_one_sentence_lie_on_one_side_of_a_split(tmp_path, store):
@@ -325,6 +326,35 @@ def test_labelled_nli_becomes_triplets():
     )
     (made,) = triplets_from_labels(iter([labelled]))
     assert made.to_dict("records") == [{"id": "1", "anchor": "p", "positive": "yes", "negative": "no"}]
+
+
+def test_a_block_without_an_entailment_makes_no_triplet():
+    """Rows that are sorted by their labels come in such blocks."""
+    rows = pd.DataFrame(
+        {"id": ["1", "2"], "premise": "p", "hypothesis": ["y", "n"], "label": ["entailment", "contradiction"]}
+    )
+    made = pd.concat(triplets_from_labels(iter([rows[:1], rows[1:]])))
+    assert made.to_numpy().tolist() == [["1", "p", "y", "n"]]
+
+
+def test_a_premise_without_an_id_is_told_by_its_text():
+    labels = ["entailment", "contradiction"]
+    rows = pd.DataFrame({"id": list("1234"), "premise": list("ppqq"), "hypothesis": list("abcd"), "label": labels * 2})
+    made = pd.concat(triplets_from_labels(iter([rows.assign(premise_id=" ")])))
+    assert made.to_numpy().tolist() == [["1", "p", "a", "b"], ["3", "q", "c", "d"]]
+
+
+def test_of_graded_pairs_of_one_first_sentence_all_are_kept(tmp_path, store):
+    """Each has a score of its own; the same pair twice is one."""
+    rows = [
+        ("Ina zuwa kasuwa", "Zan tafi kasuwa"),
+        ("Ina zuwa kasuwa", "Yara suna gida"),
+        ("ina zuwa kasuwa!", "Yara suna gida"),
+    ]
+    pd.DataFrame(rows, columns=["sentence1", "sentence2"]).assign(score="1").to_csv(tmp_path / "pairs.csv", index=False)
+    source = Source(file=str(tmp_path / "pairs.csv"))
+    assert list(fetch(source, "pairs", store, Cleaning())[0]["id"]) == ["1", "2"]
+    assert list(fetch(source, "matched_pairs", store, Cleaning())[0]["id"]) == ["1"]
 
 
 def test_a_corpus_is_cleaned_bounded_and_deduplicated(tmp_path, store):

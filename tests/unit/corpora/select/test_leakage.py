@@ -11,8 +11,10 @@ import pytest
 
 from scripts import fetch_corpus
 from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, without_tests
+from seedbed.corpora.settings import Source
 from seedbed.io import UserError, read_json, read_table, write_table
 from seedbed.study.checks import consistency
+from seedbed.study.checks.leakage import share_rows
 from seedbed.study.graph.corpus import Anchors, Corpus
 from seedbed.study.model import Study
 from tests.asking import within
@@ -91,6 +93,40 @@ def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], re
         return
     with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau.*test set of found"):
         consistency.consistent(parted)
+
+
+X, Y = {"file": "x.tsv"}, {"file": "y.tsv"}
+BOTH = {"sets": {"x": X, "y": Y}}
+PIVOT = {"pivot": {"file": "english.tsv"}}
+HAUSA = X | {"columns": {"text": "text"}, "join": PIVOT}
+ENGLISH = X | {"buckets_by": "a", "join": {"a": {"file": "english.tsv", "columns": {"a": "text"}}}}
+"""As HAUSA, the same pairs in the same buckets under other names."""
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "shared"),
+    [
+        ({"sets": {"a": X}}, {"sets": {"a": Y}}, False),
+        ({"sets": {"a": X}}, X, True),
+        (BOTH, {"sets": {"z": Y}}, True),
+        (X | {"top_up": Y}, Y, True),
+        ({"sets": {"a": X | {"top_up": Y}}}, Y, True),
+        (X | {"join": PIVOT}, Y | {"join": PIVOT}, False),
+        (BOTH | {"where": {"lang": ["hau"]}}, X | {"where": {"lang": ["swh"]}}, False),
+        (BOTH | {"where": {"lang": ["hau"]}}, X | {"where": {"lang": ["ha*"]}}, True),
+        (BOTH | {"buckets": [0, 50]}, Y | {"buckets": [50, 100]}, False),
+        ({"sets": {"a": X, "y": Y | {"buckets": [0, 50]}}}, Y | {"buckets": [50, 100]}, False),
+        ({"sets": {"a": X, "y": Y | {"buckets": [0, 50]}}}, X | {"buckets": [50, 100]}, True),
+        ({"sets": {"a": ENGLISH | {"buckets": [0, 50]}}}, HAUSA | {"buckets": [50, 100]}, False),
+        ({"sets": {"a": ENGLISH | {"buckets": [0, 51]}}}, HAUSA | {"buckets": [50, 100]}, True),
+        ({"sets": {"a": X | {"buckets": [0, 50], "buckets_by": "b"}}}, HAUSA | {"buckets": [50, 100]}, True),
+        (BOTH | {"skip": 60}, BOTH | {"first": 60}, False),
+        (BOTH | {"skip": 60}, Y | {"first": 60}, True),  # rows of several sets count from the first
+    ],
+)
+def test_sets_and_top_ups_are_read_too(train: dict[str, Any], test: dict[str, Any], shared: bool) -> None:
+    one, other = Source.model_validate(train), Source.model_validate(test)
+    assert share_rows(one, other) == share_rows(other, one) == shared
 
 
 def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -> None:

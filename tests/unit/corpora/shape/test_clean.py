@@ -38,6 +38,25 @@ def test_comparable_ignores_case_and_punctuation(text):
     assert comparable(f"  {text}!? ") == comparable(text)
 
 
+@given(st.text(st.sampled_from("aŉاـءe \u0653\u0301\u200b\u200c\u200d\u02bb\u02bc\ufe71'")))
+def test_comparable_is_idempotent_where_it_takes_characters_out(text):
+    assert comparable(comparable(text)) == comparable(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("می\u200cروند", "میروند"),
+        ("ශ්\u200dරී", "ශ්රී"),
+        ("الســوق", "السوق"),
+        ("\u02bcYa\u02bcyan", "’Ya’yan"),
+        ("O\u02bbzbek", "O‘zbek"),
+    ],
+)
+def test_spellings_that_one_reads_alike_are_comparable(text, same):
+    assert clean(text) != clean(same) and comparable(text) == comparable(same)
+
+
 def test_two_encodings_of_a_letter_are_one():
     assert clean("e\u0301 \u1100\u1161") == "é 가"
 

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 import torch
 from safetensors.torch import load_file
+from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer, XLMRobertaConfig, XLMRobertaModel
 
 from scripts import copy_encoder
@@ -338,6 +339,18 @@ def test_copies_are_opened_without_this_package_and_scored_as_any_encoder(copied
 @pytest.mark.parametrize("way", WAYS)
 def test_the_same_copy_twice(way, copied, made):
     assert sha256(made({way: WAYS[way]})) == sha256(copied[way])
+
+
+def test_an_encoder_that_is_saved_again_has_no_pooler_of_random_weights_either(weights, tmp_path):
+    settings = "sentence_bert_config.json"
+    save(loading.load(weights, pooling="mean"), tmp_path / "first", {}, {})
+    save(loading.open_encoder(tmp_path / "first"), tmp_path / "again", {}, {})
+    assert read_json(tmp_path / "again" / settings) == read_json(tmp_path / "first" / settings)
+    small = bfloat16.for_saving(bfloat16.round_weights(loading.open_encoder(tmp_path / "again")))
+    save(small, tmp_path / "small", {}, {})
+    for name in ("again", "small"):
+        model = SentenceTransformer(str(tmp_path / name))[0].auto_model
+        assert model.pooler is None and model.dtype == torch.float32, name
 
 
 def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
