@@ -133,8 +133,10 @@ def test_a_dry_run_prints_what_would_be_uploaded_and_writes_nothing(study, tmp_p
     assert head == f"model someone/hausa, {len(files)} files (bytes, name):"
     assert {line.split()[1]: int(line.split()[0].replace(",", "")) for line in rest[: len(files)]} == files
     assert printed.endswith(f"README.md:\n\n{card}\n") and sorted(tmp_path.rglob("*")) == before
-    call(publish, [str(encoder_in(study)), "--dry-run"])
-    assert capsys.readouterr().out.startswith("model owner/1, ")
+    call(publish, [str(encoder_in(study)), "--dry-run", "--replace"])
+    printed = capsys.readouterr().out
+    assert printed.startswith("model owner/1, ")
+    assert printed.endswith("\nAll other files of owner/1 on the hub would be deleted.\n")
     monkeypatch.chdir(encoder_in(study))
     call(publish, [".", "--dry-run"])
     assert capsys.readouterr().out.startswith("model owner/1, "), "in its folder"
@@ -703,8 +705,11 @@ class Hub(BaseHTTPRequestHandler):
             files = json.loads(body)["files"]
             answer = {"files": [{"path": one["path"], "uploadMode": "regular", "shouldIgnore": False} for one in files]}
         elif path.endswith("/commit/main"):
-            _, *files = [json.loads(line) for line in body.splitlines()]
-            sent = {one["value"]["path"]: base64.b64decode(one["value"]["content"]) for one in files}
+            _, *changes = [json.loads(line) for line in body.splitlines()]
+            files = [one["value"] for one in changes if one["key"] == "file"]
+            sent = {one["path"]: base64.b64decode(one["content"]) for one in files}
+            deleted = [one["value"]["path"] for one in changes if one["key"] == "deletedFile"]
+            self.seen["deleted"] = self.seen.get("deleted", []) + deleted
             self.seen["files"] = self.seen.get("files", {}) | sent
             self.seen["commits"] = [*self.seen.get("commits", []), [*sent]]
             answer = {
@@ -727,11 +732,15 @@ class Hub(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if "/tree/" in self.path:
+            there = (self.there or {}).get("siblings", [])
+            self._answer([{"type": "file", "path": one["rfilename"], "size": 1, "oid": "0" * 40} for one in there])
+            return
         private = self.seen.get("repository", {}).get("visibility") == "private"
         known = {"id": "someone/hausa", "sha": "ab" * 20, "siblings": [], "private": private, "tags": []}
         self._answer(known | (self.there or {}))
 
-    def _answer(self, answer: dict[str, Any]) -> None:
+    def _answer(self, answer: dict[str, Any] | list[dict[str, Any]]) -> None:
         text = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -853,6 +862,18 @@ def test_what_a_repository_holds_and_who_sees_it_is_asked_before_anything_is_sen
     said, error = sent(encoder_in(study), tmp_path / "out", hub(there), *options)
     assert told in said + error and ("sees it" in told) is not bool(error) and "\n" not in error
     assert ("files" in Hub.seen) is not bool(error) and ("repository" in Hub.seen) is (there is None)
+
+
+def test_what_the_repository_had_before_is_deleted_only_if_a_person_says_so(study, tmp_path, hub, sent):
+    """Whoever loads the model would load a left-over adapter with it, or run a left-over module."""
+    files = [".gitattributes", "README.md", "adapter_config.json", "model.safetensors", "old/code.py"]
+    endpoint = hub(OURS | {"private": True, "siblings": [{"rfilename": name} for name in files]})
+    _, error = sent(encoder_in(study), tmp_path / "out", endpoint)
+    assert "holds 'adapter_config.json', which is not in this upload; give another --name, or --replace" in error
+    assert "files" not in Hub.seen
+    said, _ = sent(encoder_in(study), tmp_path / "out", endpoint, "--replace")
+    assert Hub.seen["deleted"] == ["adapter_config.json", "old/code.py"] and len(Hub.seen["commits"]) == 1
+    assert "Deleted there, because this upload does not have them: adapter_config.json, old/code.py" in said
 
 
 def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path, sent):
