@@ -585,27 +585,26 @@ def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):
 
 @pytest.fixture
 def triplets(tmp_path):
-    """One row that a generator wrote in one way, in a study that states its licences."""
+    """One row that a generator wrote in one way, in a study that states its licences, or none."""
 
-    def written(method: str, *, stated: bool = True) -> Path:
+    def written(method: str, *, anchors: str = "CC-BY-4.0", generator: str = "MIT") -> Path:
         file = tmp_path / f"results/triplets/gemma/{method}/hau.tsv"
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         row = ("1", "Yara suna gida.", "Children are home.", "No child is home.")
         write_table(pd.DataFrame([row], columns=["id", "anchor", "positive", "negative"]), file)
-        write_json({"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}, file.with_suffix(".audit.json"))
-        (tmp_path / "results/corpora/eng").mkdir(parents=True)
-        for name, licence in STATED.items() if stated else ():
-            (tmp_path / "results" / name).parent.mkdir(parents=True)
-            write_json(
-                {"origin": [{"kind": "hub", "name": "someone/it"}], "licence": licence, "files": {}},
-                tmp_path / "results" / name,
-            )
+        writer = {
+            "name": "gemma",
+            "origin": origins.one(kind="file", name="/home/somebody/gemma"),
+            "licence": generator,
+        }
+        counts = {"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}
+        write_json(counts | {"generator": writer}, file.with_suffix(".audit.json"))
+        (tmp_path / "results/corpora/eng").mkdir(parents=True, exist_ok=True)
+        record = {"origin": origins.one(kind="hub", name="someone/it"), "licence": anchors}
+        write_json(record, tmp_path / "results/corpora/hau/text.json")
         return file
 
     return written
-
-
-STATED = {"corpora/hau/text.json": "CC-BY-4.0", "generators/gemma/weights/seedbed.json": "MIT"}
 
 
 def test_triplets_go_out_with_a_data_card_that_datasets_reads(triplets, tmp_path):
@@ -617,19 +616,17 @@ def test_triplets_go_out_with_a_data_card_that_datasets_reads(triplets, tmp_path
     assert data.multilinguality == "monolingual"
     text = (folder / "README.md").read_text()
     assert "| positive: empty | 2 |" in text and "| negative | one that contradicts it |" in text
+    assert "| gemma | file gemma | MIT |" in text
+    assert read_json(folder / "data/hau.audit.json") == {"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}
     (row,) = load_dataset(str(folder), "hau", split="train", cache_dir=str(tmp_path / "cache"))
     assert row["anchor"] == "Yara suna gida." and row["negative"] == "No child is home."
 
 
 def test_triplets_of_which_nobody_knows_a_licence_are_refused(triplets, tmp_path):
-    file = triplets("prompting", stated=False)
     with pytest.raises(UserError, match=r"licence of anchors and gemma.*--licence"):
-        published(file, tmp_path / "out")
-    for name, licence in zip(STATED, ("CC-BY-4.0", "Gemma license"), strict=True):
-        (tmp_path / "results" / name).parent.mkdir(parents=True)
-        write_json({"licence": licence}, tmp_path / "results" / name)
+        published(triplets("prompting", anchors="", generator=""), tmp_path / "out")
     with pytest.raises(UserError, match="'Gemma license' of gemma; give --licence"):
-        published(file, tmp_path / "out")
+        published(triplets("prompting", generator="Gemma license"), tmp_path / "out")
 
 
 def test_the_card_of_triplets_of_two_languages_names_both(triplets, tmp_path):
