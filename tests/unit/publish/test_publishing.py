@@ -333,12 +333,13 @@ def test_an_encoder_that_nobody_measured_says_so(other, tmp_path):
 
 
 def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, tmp_path):
-    facts = {"language": "swh", "backbone": "tiny", "recipe": "xllora", "seed": 1, "base": "base", "test": {}}
+    facts = {"language": "swh", "name": "Swahili", "backbone": "tiny", "recipe": "xllora", "seed": 1, "base": "base"}
     link_encoder(encoder_in(other), other / "best/swh", facts | {"dev": {"tasks": ["dev"], "score": 0.5, "among": 2}})
     folder = published(other / "best/swh", tmp_path / "out")
     assert ModelCard.load(folder / "README.md").data.eval_results, "by the folder of Hausa, where it learnt"
     same = published(encoder_in(other), tmp_path / "its")
-    assert (folder / "README.md").read_text() == (same / "README.md").read_text()
+    its, text = ((one / "README.md").read_text() for one in (same, folder))
+    assert text.replace("- sw\n", "").replace("| best_encoder_of | Swahili |\n", "") == its
     scored(encoder_in(other), other / "scores/tiny/xllora/hau", tmp_path, name="dev")
     folder = published(other / "best/swh", tmp_path / "out")
     (result,) = ModelCard.load(folder / "README.md").data.eval_results
@@ -347,6 +348,30 @@ def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, 
     shutil.rmtree(other / "scores/tiny/xllora")
     with pytest.raises(UserError, match=r"scores/tiny/xllora/hau/1:.*best/swh; give their folder"):
         published(other / "best/swh", tmp_path / "out")
+
+
+def test_the_best_of_a_language_is_found_under_it_whatever_it_was_trained_on(other, tmp_path):
+    for trained, languages in (("eng", ["ha", "en"]), ("hau", ["ha"]), ("mul", ["ha"])):
+        again(encoder_in(other), ABOUT | {"language": trained})
+        scores = ["--scores", str(other / "scores/tiny/xllora/hau/1")]
+        link_encoder(encoder_in(other), other / f"best/{trained}", {"language": "hau", "name": "Hausa"})
+        folder = published(other / f"best/{trained}", tmp_path / trained, *scores)
+        assert ModelCard.load(folder / "README.md").data.language == languages
+        assert "| best_encoder_of | Hausa |" in (folder / "README.md").read_text()
+
+
+def test_the_intervals_of_a_best_encoder_are_those_of_its_study(other, tmp_path):
+    facts = {"language": "hau", "name": "Hausa", "backbone": "tiny", "recipe": "xllora", "seed": 1}
+    narrow = {"resamples": 100, "level": 0.8, "seed": 7}
+    link_encoder(encoder_in(other), other / "best/hau", facts | {"statistics": narrow})
+    link_encoder(encoder_in(other), other / "best/swh", facts)
+    own, usual = (
+        ModelCard.load(published(other / f"best/{code}", tmp_path / code) / "README.md").data.eval_results[0]
+        for code in ("hau", "swh")
+    )
+    assert (own.metric_args["level"], usual.metric_args["level"]) == (0.8, 0.95) and "80 % interval" in own.metric_name
+    (low, high), (lower, higher) = (one.metric_args["confidence_interval"] for one in (own, usual))
+    assert lower < low < high < higher
 
 
 def test_an_output_with_other_files_is_left_alone(other, tmp_path):
