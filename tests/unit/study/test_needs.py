@@ -18,6 +18,7 @@ from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.resources import resource
 from seedbed.study.model import Study
 from seedbed.study.needs import Needs
+from seedbed.study.recipe import StudyRecipe
 
 COSTS = CostSpec.load(resource("forecast.yaml"))
 GEMMA = Shape(27.4e9, 25.6e9, layers=62, width=5376, feed_forward=21504, cached=2 * 62 * 16 * 128, vocabulary=262_208)
@@ -67,7 +68,48 @@ def test_a_trained_weight_is_there_four_times_and_a_batch_grows_with_its_tokens(
     one, two = (gpu_memory.training(shape, tokens=tokens, dtype="bfloat16") for tokens in (1000, 2000))
     assert one.fixed == two.fixed == 16 * 278e6 and two.batch == 2 * one.batch
     assert gpu_memory.training(shape, tokens=1000, dtype="float32").batch == 2 * one.batch
-    assert gpu_memory.training(shape, tokens=1000, dtype="bfloat16", frozen=True).fixed == 16 * 86e6 + 4 * 192e6
+    assert gpu_memory.training(shape, tokens=1000, dtype="bfloat16", frozen=192e6).fixed == 16 * 86e6 + 4 * 192e6
+    adapter = gpu_memory.training(shape, tokens=1000, dtype="bfloat16", frozen=278e6, added=3e6)
+    assert adapter.fixed == 4 * 278e6 + 16 * 3e6 and adapter.batch == one.batch
+    checkpointed = gpu_memory.training(shape, tokens=1000, dtype="bfloat16", checkpointed=True)
+    kept = 1000 * (shape.layers * shape.width + 1.5 * shape.activations / shape.layers)
+    assert checkpointed.batch == pytest.approx(2 * kept) and one.batch / 8 < checkpointed.batch < one.batch / 5
+
+
+def test_a_training_asks_for_what_its_settings_take(tmp_path: Path) -> None:
+    """XLM-R base, on rows of three texts."""
+    plain = {"batch_size": 512, "precision": "float32", "max_length": 32}
+    changes = {
+        "all": {}, "checkpointed": {"gradient_checkpointing": True}, "parts": {"mini_batch": 64},
+        "low-rank": {"part": "adapter"}, "parallel": {"part": "adapter", "adapter": "parallel"},
+        "head": {"part": "head", "pooling": "cls_mlp"},
+    }  # fmt: skip
+    recipes = {name: {"like": "crosslingual", "training": plain | change} for name, change in changes.items()}
+    sizes = needs(tmp_path, recipes={"crosslingual": {}, "base": {}} | recipes, tables=[]).sizes
+    shape = sizes.shape("encoders", "xlm-r")
+    asked = {name: sizes.encoding("xlm-r", name) for name in recipes}
+    tokens, kept = 3 * 512 * 32, 1.5 * 4 * shape.activations
+    assert asked["all"] == Need(16 * shape.parameters, tokens * kept).whole
+    assert asked["parts"] == Need(16 * shape.parameters, 64 * 32 * kept).whole
+    saved = Need(16 * shape.parameters, tokens * kept / 5).whole
+    assert asked["checkpointed"] < saved < asked["all"]
+    adapters = [Need(share * shape.parameters, tokens * kept).whole for share in (4, 7)]
+    assert adapters[0] < asked["low-rank"] < asked["parallel"] < adapters[1]
+    assert Need(4 * shape.parameters, 0).whole < asked["head"] < Need(4 * shape.parameters, tokens * kept / 5).whole
+
+
+def test_neighbours_are_read_and_a_momentum_encoder_is_a_copy(tmp_path: Path) -> None:
+    """Anchor, positive and seven neighbours; the copy reads the first two again, without a gradient."""
+    changed = {"like": "neighxlm-k7", "objective": {"neighbours": {"neighbours": 7, "queue": "none"}}}
+    sizes = needs(tmp_path, "config/neighxlm.yaml", recipes={"neighxlm-k7": {}, "no-queue": changed}, tables=[]).sizes
+    backbone = next(iter(sizes.study.backbones))
+    shape, training = sizes.shape("encoders", backbone), StudyRecipe.get(sizes.study, "neighxlm-k7").training
+    tokens = 9 * training.batch_size * training.max_length
+    alone = gpu_memory.training(shape, tokens=tokens, dtype=training.precision)
+    assert sizes.encoding(backbone, "no-queue") == alone.whole
+    copied = sizes.encoding(backbone, "neighxlm-k7")
+    least = Need(alone.fixed + 4 * shape.parameters, alone.batch)
+    assert least.whole < copied < Need(least.fixed, alone.batch * 10 / 9).whole
 
 
 def test_a_cache_holds_all_tokens_of_all_rows() -> None:
@@ -145,10 +187,11 @@ def test_what_a_server_runs_needs_no_memory_here(tmp_path: Path) -> None:
 def test_encoders_that_are_open_together_are_asked_for_at_once(tmp_path: Path) -> None:
     """The weights of all must fit a GPU; of the rest of a usual batch the largest GPU has as much as it has."""
     sizes = needs(tmp_path, "config/modular.yaml").sizes
-    recipe = next(name for name, one in sizes.study.recipes.items() if one.aligned)
+    recipe = next(name for name, one in sizes.study.recipes.items() if one.together)
     alone, three = sizes.encoding("LaBSE", recipe), sizes.aligning("LaBSE", recipe, 3)
-    body = 4 * sizes.shape("encoders", "LaBSE").body / gpu_memory.MIB
-    assert three - alone == pytest.approx(gpu_memory.MARGIN * 3 * body, abs=2)
+    body = sizes.shape("encoders", "LaBSE").body
+    each = 4 * body + 16 * body / 12  # and parallel adapters, twice as narrow as the states
+    assert three - alone == pytest.approx(gpu_memory.MARGIN * 3 * each / gpu_memory.MIB, abs=2)
     small = needs(tmp_path, "config/modular.yaml", gpus={"memory": {"v100": alone - 1}}).sizes
     assert small.encoding("LaBSE", recipe) == small.aligning("LaBSE", recipe, 3) == alone - 1
     one, two = (sizes.reading("LaBSE", ["sts17"], copies) for copies in (1, 2))
