@@ -179,13 +179,18 @@ class Sizes:
         """Memory of a job that runs a generator."""
         return Load(self.gpus(generator), self.writing(generator), self.loaded(generator))
 
-    def reading(self, backbone: str, tasks: Sequence[str], copies: int = 1) -> int:
-        """Encoding the texts of tasks, with several encoders of a backbone loaded (`copies`); 0: a server does."""
-        return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks), copies)
+    def reading(self, backbone: str, tasks: Sequence[str], copies: int = 1) -> Load:
+        """Encoding the texts of tasks, with several encoders of a backbone loaded (`copies`)."""
+        return self._encoded(backbone, min(self.study.tasks[task].batch_size for task in tasks), copies)
 
-    def mining(self, backbone: str) -> int:
+    def mining(self, backbone: str) -> Load:
         """Encoding a pool, a batch at a time."""
-        return self._reading(backbone, MINED)
+        return self._encoded(backbone, MINED)
+
+    def _encoded(self, backbone: str, rows: int, copies: int = 1) -> Load:
+        """Encoding batches of texts; what servers encode needs nothing here."""
+        weights = self.encoder(backbone)
+        return Load(1 if weights else 0, self._reading(backbone, rows, copies), copies * weights)
 
     def comparing(self, backbone: str) -> Load:
         """Encoding texts with the multilingual encoder of a pair, while the English input embeddings are loaded."""

@@ -19,6 +19,7 @@ from seedbed.resources import resource
 from seedbed.study.model import Study
 from seedbed.study.needs import Needs
 from seedbed.study.recipe import StudyRecipe
+from seedbed.study.sizes import Load
 
 COSTS = CostSpec.load(resource("forecast.yaml"))
 GEMMA = Shape(27.4e9, 25.6e9, layers=62, width=5376, feed_forward=21504, cached=2 * 62 * 16 * 128, vocabulary=262_208)
@@ -184,6 +185,24 @@ def test_what_a_server_runs_needs_no_memory_here(tmp_path: Path) -> None:
     assert prompted and {sizes.classifier(name) for name in prompted} == {0}
 
 
+def test_a_fusion_of_servers_alone_asks_for_no_gpu(tmp_path: Path) -> None:
+    remote = {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}
+    fusions = {"far": ["one", "other"], "near": ["one", "xlm-r"]}
+    own = yaml.safe_load(Path("config.yaml").read_text())["backbones"]
+    backbones = {
+        "xlm-r": own["xlm-r"],
+        "one": remote,
+        "other": remote | {"endpoint": remote["endpoint"] | {"model": "n"}},
+    }
+    backbones |= {name: {"fusion": {"of": dict.fromkeys(members, 1)}} for name, members in fusions.items()}
+    task = {"bitext": {"protocol": "bitext", "source": {"file": "own/{lang}.tsv"}}}
+    study = needs(tmp_path, backbones=backbones, recipes={"base": {}}, tables=[], tasks=task, best=None)
+    place = {"recipe": "base", "lang": ANY, "test_lang": "hau", "tasks": "all"}
+    asked = {name: study.of("score")["gpu"](Wildcards(fromdict=place | {"backbone": name})) for name in backbones}
+    assert asked == {"xlm-r": 1, "one": 0, "other": 0, "far": 0, "near": 1}
+    assert study.sizes.mining("far") == Load() and study.sizes.mining("near").gpus == 1
+
+
 def test_encoders_that_are_open_together_are_asked_for_at_once(tmp_path: Path) -> None:
     """The weights of all must fit a GPU; of the rest of a usual batch the largest GPU has as much as it has."""
     sizes = needs(tmp_path, "config/modular.yaml").sizes
@@ -194,7 +213,7 @@ def test_encoders_that_are_open_together_are_asked_for_at_once(tmp_path: Path) -
     assert three - alone == pytest.approx(gpu_memory.MARGIN * 3 * each / gpu_memory.MIB, abs=2)
     small = needs(tmp_path, "config/modular.yaml", gpus={"memory": {"v100": alone - 1}}).sizes
     assert small.encoding("LaBSE", recipe) == small.aligning("LaBSE", recipe, 3) == alone - 1
-    one, two = (sizes.reading("LaBSE", ["sts17"], copies) for copies in (1, 2))
+    one, two = (sizes.reading("LaBSE", ["sts17"], copies).gpu_mb for copies in (1, 2))
     assert two - gpu_memory.CONTEXT / gpu_memory.MIB == pytest.approx(
         2 * (one - gpu_memory.CONTEXT / gpu_memory.MIB), abs=2
     )
