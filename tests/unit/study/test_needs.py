@@ -20,6 +20,7 @@ from seedbed.study.model import Study
 from seedbed.study.needs import Needs
 from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load
+from tests.asking import TOLD, study_of
 
 COSTS = CostSpec.load(resource("forecast.yaml"))
 GEMMA = Shape(27.4e9, 25.6e9, layers=62, width=5376, feed_forward=21504, cached=2 * 62 * 16 * 128, vocabulary=262_208)
@@ -164,6 +165,23 @@ def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
     assert {gpus[f"judge/{name}"] for name in study.judges} == {4}
     asked_in_prompts = [name for name, one in study.classifiers.items() if one.prompted]
     assert asked_in_prompts and {gpus[f"score/{name}"] for name in asked_in_prompts} == {4}
+
+
+def test_the_page_counts_no_gpu_of_a_job_that_asks_for_none() -> None:
+    """Encoders that are not trained, scores whose predictions are there, servers, and published examples."""
+    study = study_of(TOLD)
+    asked = Needs(study, COSTS)
+    gpus = asked.gpus_by_folder()
+    none = {
+        "train_encoder/bert/base/mul", "train_encoder/bert/aligned/eng", "train_encoder/api/base/mul", "score/api",
+        "score/*.news", "score/most", "score/tuned", "score/drawn", "build_xllora_examples/alone", "synthesise/server",
+        "translate/human", "fuse_encoders/given",
+    }  # fmt: skip
+    assert none <= gpus.keys() and {gpus[folder] for folder in none} == {0}
+    assert not {"train_encoder/bert/unsupervised/hau", "train_encoder/bert/aligned/hau", "score/bert"} & gpus.keys()
+    told = {"backbone": "bert", "lang": ANY, "seed": "0", "recipe": "base", "test_lang": "hau", "tasks": "news"}
+    job = Wildcards(fromdict=told)
+    assert {asked.of(rule)["gpu"](job) for rule in ("train_encoder", "score")} == {0}, "as those jobs ask"
 
 
 def test_what_is_open_beside_vllm_has_what_its_share_leaves(tmp_path: Path) -> None:
