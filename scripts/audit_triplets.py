@@ -2,7 +2,7 @@
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scripts import cli
 from seedbed.triplets.settings import Audit
@@ -27,6 +27,8 @@ class Job(cli.Job):
     tests: list[Path] = []
     """the language's evaluation sets"""
     audit: Audit = Audit()
+    about: dict[str, Any] = {}
+    """facts for the report: the record of the generator that wrote them"""
     output: Path
     rejected: Path
     report: Path
@@ -52,7 +54,7 @@ def main(job: Job) -> None:
     kept, rejected, report = found
     write_table(kept, job.output)
     write_table(rejected, job.rejected)
-    write_json(report, job.report)
+    write_json(report | job.about, job.report)
 
 
 def word_check(job: Job) -> "WordCheck | None":

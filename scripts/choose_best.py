@@ -58,6 +58,7 @@ def main(job: Job) -> None:
     facts["test"] = report(job.blocks, cell, scores, job.statistics, job.test) if job.blocks else None
     compared = (blocks for blocks in job.also if (cell.backbone, cell.recipe) in {one[:2] for one in cells_of(blocks)})
     facts["also"] = [report(blocks, cell, scores, job.statistics, None) for blocks in compared]
+    facts["statistics"] = job.statistics.model_dump(include={"resamples", "level", "seed"})  # of intervals in its card
     encoder = job.root / "encoders" / cell.backbone / cell.recipe / cell.lang / str(cell.seed)
     link_encoder(encoder, job.output, facts)
 

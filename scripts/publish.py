@@ -38,7 +38,7 @@ class Job(cli.Job):
     public: bool = False
     """everybody may see it; left out, its owners alone"""
     replace: bool = False
-    """overwrite a repository that has other content"""
+    """overwrite a repository that has other content, and delete its other files"""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -58,6 +58,8 @@ def main(job: Job) -> None:
             name, output = job.name or f"owner/{job.what.resolve().stem}", Path(folder, "output")
             kind = lay_out(job.what, options(job, name), output)
             print(f"{kind} {name}, {shown(output / REPOSITORY)}")
+        if job.replace:
+            print(f"All other files of {name} on the hub would be deleted.")
         return
     kind = lay_out(job.what, options(job, job.name), job.output)
     print(f"{job.output / REPOSITORY}: as the hub takes it; edits of its README.md stay")
@@ -66,6 +68,8 @@ def main(job: Job) -> None:
         print(
             f"{job.name}: uploaded at {done.commit}; {'everybody' if done.public else 'nobody but its owners'} sees it"
         )
+        if done.deleted:
+            print(f"Deleted there, because this upload does not have them: {', '.join(done.deleted)}")
     else:
         print("Nothing was sent. To send it: python -m scripts.publish ... --upload (hf auth login comes first)")
 

@@ -32,7 +32,7 @@ class Job(cli.Job):
     """what jobs took; left out, the page does not say"""
     prices: NoResult[Forecast] = Forecast()
     gpus: dict[str, int] = {}
-    """folder of benchmarks -> GPUs of a job, if the device is one"""
+    """folder of benchmarks, or pattern of them -> GPUs of a job, if the device is one"""
     answer: Path | None = None
     """Markdown: the best encoders, as the page begins with them"""
     output: Path

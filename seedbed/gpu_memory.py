@@ -135,18 +135,22 @@ def weights(shape: Shape, dtype: str, quantization: str = "none") -> float:
     return NF4 * shape.body + BYTES[dtype] * (shape.parameters - shape.body)
 
 
-def training(shape: Shape, *, tokens: float, dtype: str, frozen: bool = False) -> Need:
-    """Requirement of training all weights in float32 by AdamW.
+def training(
+    shape: Shape, *, tokens: float, dtype: str, frozen: float = 0, added: float = 0, checkpointed: bool = False
+) -> Need:
+    """Requirement of training by AdamW, with all weights in float32.
 
     Args:
         shape: the model.
-        tokens: tokens of a batch.
+        tokens: tokens of a forward pass.
         dtype: dtype of matrix products.
-        frozen: word embeddings are not trained.
+        frozen: the number of the model's weights that are not trained.
+        added: the number of new weights that are trained, such as an adapter's.
+        checkpointed: whether activations within layers are computed again in the backward pass.
     """
-    trained = shape.body if frozen else shape.parameters
-    fixed = TRAINED * trained + BYTES["float32"] * (shape.parameters - trained)
-    return Need(fixed, KEPT_MORE * tokens * shape.activations * BYTES[dtype])
+    fixed = TRAINED * (shape.parameters - frozen + added) + BYTES["float32"] * frozen
+    inputs, layers = tokens * shape.layers * shape.width, KEPT_MORE * tokens * shape.activations
+    return Need(fixed, BYTES[dtype] * (inputs + layers / shape.layers if checkpointed else layers))
 
 
 def adapter_parameters(parameters: float, rank: int) -> float:

@@ -15,6 +15,7 @@ from seedbed.publish import leaderboard, results, triplets
 from seedbed.publish.checks import language_of, require_card
 from seedbed.publish.options import Options
 from seedbed.publish.private import require_public
+from seedbed.tables.settings import Statistics
 
 REPOSITORY = "repository"
 """Folder below the output with everything that is uploaded; mteb's files are next to it."""
@@ -117,12 +118,15 @@ def encoder(what: Path, options: Options, repository: Path, output: Path) -> Non
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
     folder = options.scores or scores_of(what, manifest)
-    found = results.of_encoder(folder, manifest)
     best = manifest.get("best", {})
+    # Only the choice of a best encoder records the study's statistics; other encoders have the defaults.
+    found = results.of_encoder(folder, manifest, Statistics(**best.get("statistics", {})))
     if not found and (options.scores or best):
         raise UserError(f"{folder}: no scores of {what}; give their folder by --scores, or run Snakemake")
     about = _seen(manifest["about"])
-    languages = [language_of(code) for code in _languages(about)]
+    languages = [best["language"]] if best else []  # maybe of an encoder that was trained on others
+    languages = [*dict.fromkeys(map(language_of, languages + _languages(about)))]
+    about |= {"best_encoder_of": best["name"]} if best else {}
     metadata: dict[str, Any] = {"language": languages or ["multilingual"]}
     if options.licence:
         metadata |= {"license_name": None, "license_link": None} | options.licence.metadata

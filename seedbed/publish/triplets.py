@@ -9,10 +9,9 @@ from huggingface_hub import DatasetCardData
 from seedbed import licences, origins
 from seedbed.encoders.export.card import table
 from seedbed.generators.settings import WRITING
-from seedbed.io import UserError, is_own, read_json, read_table
+from seedbed.io import UserError, is_own, read_json, read_table, write_json
 from seedbed.languages import registry
 from seedbed.licences import Licence
-from seedbed.manifests import MANIFEST
 from seedbed.publish.checks import language_of
 from seedbed.publish.options import Options
 
@@ -87,11 +86,8 @@ def write(what: Path, options: Options, repository: Path, output: Path) -> None:
         raise UserError(f"{what}: {method!r} is no way to write triplets ({', '.join(WRITING)}); publish a study's own")
     results, meaning = path.parents[3], WORDS.get(WRITING[method].prompt, SENTENCES)
     codes = [*dict.fromkeys([code, _written(what, method, results, options)])]
-    sources = {
-        "anchors": _anchors(results, generator, method, code),
-        generator: results / "generators" / generator / "weights" / MANIFEST,
-    }
-    known = {name: read_json(file) if file and file.is_file() else {} for name, file in sources.items()}
+    anchors, writer = _anchors(results, generator, method, code), audit.pop("generator", {})
+    known = {"anchors": read_json(anchors) if anchors and anchors.is_file() else {}, generator: writer}
     licence = options.licence or _licence(what, known)
     name, config = f"{generator} {method} {code}", code
     front_matter = DatasetCardData(
@@ -126,7 +122,8 @@ def write(what: Path, options: Options, repository: Path, output: Path) -> None:
     )
     (repository / "data").mkdir()
     shutil.copyfile(what, repository / "data" / what.name)
-    shutil.copyfile(what.with_suffix(".audit.json"), repository / "data" / what.with_suffix(".audit.json").name)
+    # Without the generator, whose record may have a path of this machine; the card says what is public of it.
+    write_json(audit, repository / "data" / what.with_suffix(".audit.json").name)
     (repository / "README.md").write_text(text, encoding="utf-8")
 
 

@@ -4,19 +4,28 @@ Its product says how much its models need; seedbed/resources/forecast.yaml has n
 this, since a job's resources change no result.
 """
 
+import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
 from seedbed.gpu_memory import MIB
 from seedbed.io import UserError
+from seedbed.languages import ANY
+from seedbed.names import TOGETHER
 from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.operations.runs import python_in
 from seedbed.study.graph import PRODUCTS
+from seedbed.study.graph.adapter import XlloraExamples
+from seedbed.study.graph.fusion import FusedEncoder
+from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Product
+from seedbed.study.graph.score import Scores, tunes
 from seedbed.study.jobs import rule_function
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 
 ROUND = 100
@@ -120,22 +129,44 @@ class Needs:
                 )
 
     def gpus_by_folder(self) -> dict[str, int]:
-        """Folder of benchmarks -> GPUs of each job below it: 1, the number that a generator runs on, or none."""
+        """Folder of benchmarks, or pattern of them -> GPUs of each of its jobs: 1, unless a product loads another
+        number; see `making.hours`.
+        """
+        found = {folder: load.gpus for folder, load in (*self._of_writers(), *self._of_encoders(), *self._of_scores())}
+        usual = dict.fromkeys(sorted(MODELS - {"fetch_model"}), 1)
+        special = {folder: gpus for folder, gpus in found.items() if folder.partition("/")[0] in usual and gpus != 1}
+        return usual | special
+
+    def _of_writers(self) -> Iterator[tuple[str, Load]]:
+        """Folder of benchmarks -> what its jobs load, of those that run a generator."""
         study = self.study
-        writing = {
-            "synthesise": {name: name for name in study.generators},
-            "translate": {name: one.generator for name, one in study.translators.items()},
-            "judge": {name: one.generator for name, one in study.judges.items()},
-        }
-        asked = {name: one.generator for name, one in study.classifiers.items() if one.prompted or one.as_baseline}
-        found = {
-            f"{rule}/{name}": self.sizes.gpus(generator) if generator else 0
-            for rule, generators in (writing | {"score": asked}).items()
-            for name, generator in generators.items()
-        }
-        remote = [name for name, one in study.backbones.items() if one.endpoint]
-        found |= {f"{rule}/{name}": 0 for rule in ("train_encoder", "score") for name in remote}
-        return dict.fromkeys(sorted(MODELS - {"fetch_model"}), 1) | found
+        for name in study.generators:
+            yield f"synthesise/{name}", self.sizes.written(name)
+            yield f"build_xllora_examples/{name}", self.load(XlloraExamples.get(study, name))
+        for rule, models in (("translate", study.translators), ("judge", study.judges)):
+            for name, model in models.items():
+                yield f"{rule}/{name}", self.sizes.written(model.generator) if model.generator else Load()
+
+    def _of_encoders(self) -> Iterator[tuple[str, Load]]:
+        """Folder of benchmarks -> what its jobs load, of those that make encoders."""
+        study = self.study
+        for name in study.fused:
+            yield f"fuse_encoders/{name}", self.load(FusedEncoder.get(study, name, "base", ANY, 0))
+        for system, backbone, code in itertools.product(Offer.get(study).recipes, study.backbones, study.codes):
+            if backbone not in study.fused and system.has(backbone, code):
+                rule = StudyRecipe.get(study, system.recipe).maker.spec.rule
+                encoder = PRODUCTS[rule].offered(study, backbone, system.recipe, code)
+                yield f"{rule}/{backbone}/{encoder.recipe}/{encoder.lang}", self.load(encoder)
+
+    def _of_scores(self) -> Iterator[tuple[str, Load]]:
+        """Folder of benchmarks, or pattern of them -> what its jobs load, of those that score."""
+        study = self.study
+        for name in study.classifiers:
+            yield f"score/{name}", self.load(Scores.get(study, name, TOGETHER, ANY, ANY, TOGETHER))
+        for backbone in study.backbones:
+            yield f"score/{backbone}", self.sizes.mining(backbone)  # reads texts, as scoring does
+        for task in filter(partial(tunes, study), study.tasks):  # the predictions are there
+            yield f"score/*.{task}", Load()
 
 
 MODELS = {rule for rule, product in PRODUCTS.items() if product.load is not Product.load}

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seedbed import gpu_memory
+from seedbed.backpropagation import TRAINED
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning, Reading
@@ -24,8 +25,6 @@ from seedbed.study.recipe import StudyBackbone, StudyRecipe
 
 READ = 512
 """Tokens of a text that a model reads at most, as a rule."""
-TEXTS = 3
-"""Texts of a training row."""
 LABELLED = 32
 """Texts of a batch that a fine-tuned model labels."""
 MINED = 64
@@ -95,13 +94,20 @@ class Sizes:
         return self._asked(self._training(backbone, recipe))
 
     def _training(self, backbone: str, recipe: str) -> Need:
-        training = StudyRecipe.get(self.study, recipe).training
-        if training.part == "head" and self.study.recipes[recipe].paired:
+        made, shape = StudyRecipe.get(self.study, recipe), self.shape("encoders", backbone)
+        training, learns = made.training, made.learns
+        if training.part == "head" and made.spec.paired:
             return self._beside(backbone, recipe, training)
-        texts = TEXTS * training.batch_size
+        texts = max(map(len, learns.shapes)) * training.batch_size
         tokens = min(texts, training.mini_batch or texts) * training.max_length
-        options = {"dtype": training.precision, "frozen": training.freeze_word_embeddings}
-        return gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, **options)
+        if training.part == "head":  # the transformer only reads
+            return gpu_memory.reading(shape, tokens=tokens, dtype="float32")
+        options = {"dtype": training.precision, "checkpointed": training.gradient_checkpointing}
+        need = gpu_memory.training(shape, tokens=tokens, **_trained(shape, training), **options)
+        if not learns.reread:
+            return need
+        again = learns.reread * training.batch_size * training.max_length
+        return gpu_memory.together([need, gpu_memory.reading(shape, tokens=again, dtype="float32")])
 
     def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
         """Training of the modules around two frozen encoders of a pair: both encode their texts. Features before tokens
@@ -128,9 +134,10 @@ class Sizes:
         """Joint training of adapters of a number of encoders, which are all loaded; the activations of a step are those
         of one.
         """
-        bodies = count * gpu_memory.BYTES["float32"] * self.shape("encoders", backbone).body
-        need = self._training(backbone, recipe)
-        return self._asked(Need(need.fixed + bodies, need.batch))
+        shape, need = self.shape("encoders", backbone), self._training(backbone, recipe)
+        adapter = _trained(shape, StudyRecipe.get(self.study, recipe).training)["added"]
+        each = gpu_memory.BYTES["float32"] * shape.body + TRAINED * adapter
+        return self._asked(Need(need.fixed + count * each, need.batch))
 
     def masking(self, backbone: str, masked: Masked) -> int:
         """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
@@ -172,13 +179,18 @@ class Sizes:
         """Memory of a job that runs a generator."""
         return Load(self.gpus(generator), self.writing(generator), self.loaded(generator))
 
-    def reading(self, backbone: str, tasks: Sequence[str], copies: int = 1) -> int:
-        """Encoding the texts of tasks, with several encoders of a backbone loaded (`copies`); 0: a server does."""
-        return self._reading(backbone, min(self.study.tasks[task].batch_size for task in tasks), copies)
+    def reading(self, backbone: str, tasks: Sequence[str], copies: int = 1) -> Load:
+        """Encoding the texts of tasks, with several encoders of a backbone loaded (`copies`)."""
+        return self._encoded(backbone, min(self.study.tasks[task].batch_size for task in tasks), copies)
 
-    def mining(self, backbone: str) -> int:
+    def mining(self, backbone: str) -> Load:
         """Encoding a pool, a batch at a time."""
-        return self._reading(backbone, MINED)
+        return self._encoded(backbone, MINED)
+
+    def _encoded(self, backbone: str, rows: int, copies: int = 1) -> Load:
+        """Encoding batches of texts; what servers encode needs nothing here."""
+        weights = self.encoder(backbone)
+        return Load(1 if weights else 0, self._reading(backbone, rows, copies), copies * weights)
 
     def comparing(self, backbone: str) -> Load:
         """Encoding texts with the multilingual encoder of a pair, while the English input embeddings are loaded."""
@@ -241,6 +253,17 @@ class Sizes:
                 return found
         size = self.costs.size(name, source.dump())
         return gpu_memory.guessed(size.parameters, size.body)
+
+
+def _trained(shape: Shape, training: Training) -> dict[str, float]:
+    """The number of an encoder's weights that training leaves as they are, and of the new weights that it adds."""
+    if training.part == "adapter":
+        low_rank = training.adapter == "low_rank"
+        # Parallel adapters are two matrices of d x d / reduction in a block, which has 12 d^2 weights.
+        parallel = shape.body / (6 * training.reduction)
+        added = gpu_memory.adapter_parameters(shape.parameters, training.rank) if low_rank else parallel
+        return {"frozen": shape.parameters, "added": added}
+    return {"frozen": shape.parameters - shape.body if training.freeze_word_embeddings else 0, "added": 0}
 
 
 def _adapting(shape: Shape, lora: Lora, dtype: str) -> Need:

@@ -40,8 +40,8 @@ class Objective(Settings):
     optional: ClassVar[tuple[str, ...]] = ()
     """Other columns that it uses if the data has them."""
     reread: ClassVar[int] = 0
-    """Texts of a row that are encoded once more without a gradient, for cost forecasts. A property if it depends on the
-    settings.
+    """Texts of a row that a copy of the encoder encodes once more, without a gradient, for forecasts of time and
+    memory. A property if it depends on the settings.
     """
     partial: ClassVar[bool] = False
     """Whether rows may lack a negative, which is then an empty text."""

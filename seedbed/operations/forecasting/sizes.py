@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from seedbed.corpora.select import subset
+from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Generator
 from seedbed.gpu_memory import counted
 from seedbed.names import TRAINING
@@ -99,6 +100,11 @@ class Sizes:
     def used_rows(job: Job, rows: float) -> float:
         """The number of rows that a job uses: at most `rows`; 0: all of them."""
         return min(rows, job.arguments.rows or rows)
+
+    @staticmethod
+    def trained_rows(training: Training, rows: float) -> float:
+        """The number of rows that all steps of a training read together, of a number of rows in an epoch."""
+        return training.steps * min(training.batch_size, rows) if training.steps else rows * training.epochs
 
     def generation(
         self, job: Job, generator: Generator, rows: float, prompt: float, generated: float

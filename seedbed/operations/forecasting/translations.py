@@ -55,7 +55,7 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
     candidates = texts * translators
     training, objective = job.arguments.training, job.arguments.objective
     length, body, english = _cut(sizes, training), sizes.model(job).body, sizes.english(job).body
-    seen = training.steps * training.batch_size if training.steps else texts * training.epochs
+    seen = sizes.trained_rows(training, texts)
     maps = objective.hidden * sum(gpu_memory.guessed(size, size).width for size in (body, english) if size)
     learns = 6 * body * seen * length if training.part == "all" else 2 * body * texts * length
     steps = 6 * maps * objective.pool_size * seen
@@ -64,7 +64,7 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
 
 
 def fused(sizes: Sizes, job: Job) -> Effort:
-    """Work of an encoder of text and translation: every row is encoded twice, as a text and as English, in all epochs.
+    """Work of an encoder of text and translation: a row is encoded twice, as a text and as English, in every step.
 
     Frozen models only encode. Features before English tokens are trained through the English encoder, which adds its
     backward pass. Rows of several languages count as if none were a translation of another.
@@ -72,7 +72,8 @@ def fused(sizes: Sizes, job: Job) -> Effort:
     files = [*job.arguments.each.values()] or [job.arguments.texts]
     training, fusion = job.arguments.training, job.arguments.fusion
     sentences = max(map(len, job.arguments.objective.shapes))
-    tokens = sentences * sizes.used_rows(job, sum(map(sizes.rows, files))) * training.epochs * _cut(sizes, training)
+    seen = sizes.trained_rows(training, sizes.used_rows(job, sum(map(sizes.rows, files))))
+    tokens = sentences * seen * _cut(sizes, training)
     through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
     own = {"all": 6}.get(training.part, 2) * sizes.model(job).body if fusion != "english" else 0
     return (own + through * sizes.english(job).body) * tokens, 2 * tokens, 0

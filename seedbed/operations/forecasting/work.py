@@ -143,18 +143,19 @@ class Plan(Sizes):
         alone = files[0].name.endswith(f"{ANCHORS}.tsv")
         sentences = 2 if alone else max(map(len, learns.shapes))
         training, rows = job.arguments.training, max(map(self.rows, files))  # of all ids are one epoch
-        rows = self.used_rows(job, rows)
         length = min(training.max_length, self.costs.tokens.sentence)
-        rounds = rows * training.epochs * length
-        return (6 * sentences + 2 * learns.reread) * self.model(job).body * rounds, sentences * rounds, 0
+        tokens = self.trained_rows(training, self.used_rows(job, rows)) * length  # of one text in each row
+        return (6 * sentences + 2 * learns.reread) * self.model(job).body * tokens, sentences * tokens, 0
 
     def _together_trained(self, job: Job) -> tuple[float, float, float]:
-        """All sentences of the ids' rows, once for each language that gets adapters; no other weight has a gradient."""
+        """All sentences of the ids' rows, in an epoch once for each language that gets adapters; no other weight has a
+        gradient.
+        """
         training, rows = job.arguments.training, max(map(self.rows, job.arguments.each.values()))
         learning = len(job.arguments.each) - len(job.arguments.fixed)
         sentences = max(map(len, job.arguments.objective.shapes))
         length = min(training.max_length, self.costs.tokens.sentence)
-        tokens = sentences * self.used_rows(job, rows) * training.epochs * learning * length
+        tokens = sentences * self.trained_rows(training, self.used_rows(job, rows) * learning) * length
         return 4 * self.model(job).body * tokens, tokens, 0
 
     def _weights_written(self, job: Job) -> float:

@@ -50,7 +50,7 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
 
     def load(self, sizes: Sizes) -> Load:
         """Reading the texts."""
-        return Load(1, sizes.mining(self.backbone), sizes.encoder(self.backbone))
+        return sizes.mining(self.backbone)
 
 
 @dataclass(frozen=True)

@@ -146,5 +146,4 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
             return sizes.comparing(self.backbone)
         if not self.critic:
             return Load()
-        critic = self.reader.spec.english.similarity
-        return Load(1, sizes.mining(critic), sizes.encoder(critic))
+        return sizes.mining(self.reader.spec.english.similarity)

@@ -39,4 +39,4 @@ class CopiedEncoder(Encoder, rule="copy_encoder"):
 
     def load(self, sizes: Sizes) -> Load:
         """Reading texts with the encoder and its copy."""
-        return Load(1, sizes.mining(self.backbone), 2 * sizes.encoder(self.backbone))
+        return sizes.mining(self.backbone)._replace(parameters=2 * sizes.encoder(self.backbone))

@@ -12,7 +12,6 @@ from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.graph.score import reading
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.recipe import endpoints_of
 from seedbed.study.sizes import Load, Sizes
@@ -109,4 +108,4 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
 
     def load(self, sizes: Sizes) -> Load:
         """Reading the texts."""
-        return reading(sizes, self.backbone, [self.mapped.map.task])
+        return sizes.reading(self.backbone, [self.mapped.map.task])

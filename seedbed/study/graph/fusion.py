@@ -59,4 +59,4 @@ class FusedEncoder(Encoder, rule="fuse_encoders"):
         """Reading the development sets; weights that are given need no encoder."""
         if not (dev := self.fusion.dev):
             return Load()
-        return Load(1, sizes.reading(self.backbone, [dev]), sizes.encoder(self.backbone))
+        return sizes.reading(self.backbone, [dev])

@@ -35,4 +35,4 @@ class Neighbours(Product, rule="mine_neighbours", place=paths.NEIGHBOURS):
 
     def load(self, sizes: Sizes) -> Load:
         """Reading the pool."""
-        return Load(1, sizes.mining(self.backbone), sizes.encoder(self.backbone))
+        return sizes.mining(self.backbone)

@@ -335,19 +335,13 @@ class Scores(Product, rule="score", place=paths.SCORES):
             return Load()
         if self.of_encoders:
             # Of a pair both encoders are open.
-            return reading(sizes, self.backbone, self.scored, 1 if self.seconds in ([], self.systems) else 2)
+            return sizes.reading(self.backbone, self.scored, 1 if self.seconds in ([], self.systems) else 2)
         spec, helpers = self.classifier.spec, self.classifier.helpers()
         if spec.as_baseline:  # its labels are there already, or need no model
             return Load()
         gpus = sizes.gpus(spec.generator) if spec.prompted else 1
         beside = max(map(sizes.encoder, helpers), default=0)
         return Load(gpus, sizes.labelling(self.backbone, helpers), sizes.classifier(self.backbone) + beside)
-
-
-def reading(sizes: Sizes, backbone: str, tasks: list[str], copies: int = 1) -> Load:
-    """Memory for encoding the texts of tasks with a number of encoders of a backbone, which are all loaded."""
-    gpus = 0 if sizes.study.backbones[backbone].endpoint else 1
-    return Load(gpus, sizes.reading(backbone, tasks, copies), copies * sizes.encoder(backbone))
 
 
 # ---- Tasks, as arguments of jobs.

@@ -11,6 +11,7 @@ from seedbed.generators.settings import POLARITIES, TRANSLATION, WRITING, Writin
 from seedbed.names import ANCHORS
 from seedbed.resources import resource
 from seedbed.study import paths, published
+from seedbed.study.graph import records
 from seedbed.study.graph.adapter import OfGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.product import Code, Files
@@ -200,5 +201,10 @@ class Triplets(Written, rule="audit_triplets", place=paths.TRIPLETS):
         }
 
     def settings(self) -> dict[str, Any]:
-        """How they are audited, and in which script and language they are."""
-        return {"audit": self.study.audit, "script": self.output["script"], "in_pivot": self.in_pivot}
+        """How they are audited, in which script and language they are, and who wrote them."""
+        return {
+            "audit": self.study.audit,
+            "script": self.output["script"],
+            "in_pivot": self.in_pivot,
+            "about": {"generator": records.model(self.study, self.generator, "generator")},
+        }

@@ -9,6 +9,7 @@ import re
 import subprocess
 from collections import Counter
 from collections.abc import Mapping
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from seedbed.resources import ROOT
@@ -24,7 +25,8 @@ def run_facts(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> di
     Args:
         benchmarks: folder {rule}/....jsonl of Snakemake's measurements; for a job that ran again, the last one counts.
         prices: prices of an hour of a core and of a GPU, and whether jobs ran on GPUs.
-        gpus: folder below `benchmarks` -> GPUs of each of its jobs; the nearest folder counts.
+        gpus: folder below `benchmarks`, or pattern of files below it without `.jsonl` -> GPUs of each of its jobs; the
+            longest that fits counts.
 
     Returns:
         Made (date, UTC), Commit, Machine, Jobs (with their hours), and Cost if there is a price.
@@ -69,9 +71,9 @@ def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]
             continue
         jobs += 1
         cores += used / HOUR if isinstance(used, int | float) and math.isfinite(used) else 0.0
-        # The nearest folder first.
-        folders = (str(folder) for folder in file.relative_to(benchmarks).parents)
-        cards += wall / HOUR * next((gpus[folder] for folder in folders if folder in gpus), 0)
+        own = str(file.relative_to(benchmarks).with_suffix(""))
+        fits = [place for place in gpus if fnmatchcase(own, place) or own.startswith(f"{place}/")]
+        cards += wall / HOUR * (gpus[max(fits, key=len)] if fits else 0)
     return jobs, cores, cards
 
 

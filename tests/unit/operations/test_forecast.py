@@ -216,6 +216,18 @@ def test_adapters_of_several_languages_learn_an_epoch_for_each_of_them(tmp_path,
     assert plan.work(jobs[""]).disk == pytest.approx(learning * 4 * 12 * 2 * 768 * 384, rel=0.02)
 
 
+@pytest.mark.parametrize(("rows", "batch"), [(640, 32), (20, 20)])
+def test_where_steps_are_given_the_rows_and_epochs_do_not_count(tmp_path, rows, batch):
+    """Forty batches of 32, or of all rows where there are fewer, however many rows and languages there are."""
+    texts, training = table(tmp_path / "pairs.tsv", rows), '{"steps": 40, "batch_size": 32, "max_length": 16}'
+    alone = job("train_encoder", f"""--objective '{{"contrast": {{}}}}' --texts {texts} --training '{training}'""")
+    several = f"--encoders eng=a hau=b --each eng={texts} hau={texts}"
+    joint = job("align_encoders", f"""{several} --objective '{{"joint": {{}}}}' --training '{training}'""")
+    plan = Plan([alone, joint], COSTS)
+    assert plan.work(alone).tokens == 3 * 40 * batch * 16
+    assert plan.work(joint).tokens == 3 * 40 * min(32, 2 * rows) * 16
+
+
 def test_on_a_cpu_threads_count_and_a_gpu_does_not(tmp_path):
     test = table(tmp_path / "test.tsv", 50)
     one = job("score", f"--systems 1 --tests {test}", wildcards={"backbone": "b"}, threads=4, resources={"gpu": 1})

@@ -66,6 +66,13 @@ def test_two_paths_read_both_sides_of_each_row(tmp_path, fusion, part, own, engl
     assert plan.work(one).disk == 4 * (335e6 + (278e6 if fusion != "english" else 0)) + 20e6
 
 
+def test_two_paths_read_as_many_rows_as_their_steps_take(tmp_path):
+    texts, training = table(tmp_path / "hau.tsv", 400), json.dumps({"steps": 10, "batch_size": 8, "max_length": 16})
+    told = f"{SIDES} --objective '{{\"correlation\": {{}}}}' --fusion concat --english h.tsv --texts {texts}"
+    one = job("train_encoder", f"{told} --training '{training}'", wildcards=PAIR)
+    assert planned(one).work(one).tokens == 2 * 2 * 10 * 8 * 16
+
+
 @pytest.mark.parametrize(("fusion", "sides"), [("concat", BODY + ENGLISH), ("english", ENGLISH), ("", BODY)])
 def test_a_score_reads_what_its_encoder_reads(tmp_path, fusion, sides):
     test = table(tmp_path / "test.tsv", 50)

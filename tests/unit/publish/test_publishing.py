@@ -133,8 +133,10 @@ def test_a_dry_run_prints_what_would_be_uploaded_and_writes_nothing(study, tmp_p
     assert head == f"model someone/hausa, {len(files)} files (bytes, name):"
     assert {line.split()[1]: int(line.split()[0].replace(",", "")) for line in rest[: len(files)]} == files
     assert printed.endswith(f"README.md:\n\n{card}\n") and sorted(tmp_path.rglob("*")) == before
-    call(publish, [str(encoder_in(study)), "--dry-run"])
-    assert capsys.readouterr().out.startswith("model owner/1, ")
+    call(publish, [str(encoder_in(study)), "--dry-run", "--replace"])
+    printed = capsys.readouterr().out
+    assert printed.startswith("model owner/1, ")
+    assert printed.endswith("\nAll other files of owner/1 on the hub would be deleted.\n")
     monkeypatch.chdir(encoder_in(study))
     call(publish, [".", "--dry-run"])
     assert capsys.readouterr().out.startswith("model owner/1, "), "in its folder"
@@ -331,12 +333,13 @@ def test_an_encoder_that_nobody_measured_says_so(other, tmp_path):
 
 
 def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, tmp_path):
-    facts = {"language": "swh", "backbone": "tiny", "recipe": "xllora", "seed": 1, "base": "base", "test": {}}
+    facts = {"language": "swh", "name": "Swahili", "backbone": "tiny", "recipe": "xllora", "seed": 1, "base": "base"}
     link_encoder(encoder_in(other), other / "best/swh", facts | {"dev": {"tasks": ["dev"], "score": 0.5, "among": 2}})
     folder = published(other / "best/swh", tmp_path / "out")
     assert ModelCard.load(folder / "README.md").data.eval_results, "by the folder of Hausa, where it learnt"
     same = published(encoder_in(other), tmp_path / "its")
-    assert (folder / "README.md").read_text() == (same / "README.md").read_text()
+    its, text = ((one / "README.md").read_text() for one in (same, folder))
+    assert text.replace("- sw\n", "").replace("| best_encoder_of | Swahili |\n", "") == its
     scored(encoder_in(other), other / "scores/tiny/xllora/hau", tmp_path, name="dev")
     folder = published(other / "best/swh", tmp_path / "out")
     (result,) = ModelCard.load(folder / "README.md").data.eval_results
@@ -345,6 +348,30 @@ def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, 
     shutil.rmtree(other / "scores/tiny/xllora")
     with pytest.raises(UserError, match=r"scores/tiny/xllora/hau/1:.*best/swh; give their folder"):
         published(other / "best/swh", tmp_path / "out")
+
+
+def test_the_best_of_a_language_is_found_under_it_whatever_it_was_trained_on(other, tmp_path):
+    for trained, languages in (("eng", ["ha", "en"]), ("hau", ["ha"]), ("mul", ["ha"])):
+        again(encoder_in(other), ABOUT | {"language": trained})
+        scores = ["--scores", str(other / "scores/tiny/xllora/hau/1")]
+        link_encoder(encoder_in(other), other / f"best/{trained}", {"language": "hau", "name": "Hausa"})
+        folder = published(other / f"best/{trained}", tmp_path / trained, *scores)
+        assert ModelCard.load(folder / "README.md").data.language == languages
+        assert "| best_encoder_of | Hausa |" in (folder / "README.md").read_text()
+
+
+def test_the_intervals_of_a_best_encoder_are_those_of_its_study(other, tmp_path):
+    facts = {"language": "hau", "name": "Hausa", "backbone": "tiny", "recipe": "xllora", "seed": 1}
+    narrow = {"resamples": 100, "level": 0.8, "seed": 7}
+    link_encoder(encoder_in(other), other / "best/hau", facts | {"statistics": narrow})
+    link_encoder(encoder_in(other), other / "best/swh", facts)
+    own, usual = (
+        ModelCard.load(published(other / f"best/{code}", tmp_path / code) / "README.md").data.eval_results[0]
+        for code in ("hau", "swh")
+    )
+    assert (own.metric_args["level"], usual.metric_args["level"]) == (0.8, 0.95) and "80 % interval" in own.metric_name
+    (low, high), (lower, higher) = (one.metric_args["confidence_interval"] for one in (own, usual))
+    assert lower < low < high < higher
 
 
 def test_an_output_with_other_files_is_left_alone(other, tmp_path):
@@ -583,27 +610,26 @@ def test_an_adapter_goes_out_with_the_base_that_peft_finds(tmp_path):
 
 @pytest.fixture
 def triplets(tmp_path):
-    """One row that a generator wrote in one way, in a study that states its licences."""
+    """One row that a generator wrote in one way, in a study that states its licences, or none."""
 
-    def written(method: str, *, stated: bool = True) -> Path:
+    def written(method: str, *, anchors: str = "CC-BY-4.0", generator: str = "MIT") -> Path:
         file = tmp_path / f"results/triplets/gemma/{method}/hau.tsv"
-        file.parent.mkdir(parents=True)
+        file.parent.mkdir(parents=True, exist_ok=True)
         row = ("1", "Yara suna gida.", "Children are home.", "No child is home.")
         write_table(pd.DataFrame([row], columns=["id", "anchor", "positive", "negative"]), file)
-        write_json({"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}, file.with_suffix(".audit.json"))
-        (tmp_path / "results/corpora/eng").mkdir(parents=True)
-        for name, licence in STATED.items() if stated else ():
-            (tmp_path / "results" / name).parent.mkdir(parents=True)
-            write_json(
-                {"origin": [{"kind": "hub", "name": "someone/it"}], "licence": licence, "files": {}},
-                tmp_path / "results" / name,
-            )
+        writer = {
+            "name": "gemma",
+            "origin": origins.one(kind="file", name="/home/somebody/gemma"),
+            "licence": generator,
+        }
+        counts = {"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}
+        write_json(counts | {"generator": writer}, file.with_suffix(".audit.json"))
+        (tmp_path / "results/corpora/eng").mkdir(parents=True, exist_ok=True)
+        record = {"origin": origins.one(kind="hub", name="someone/it"), "licence": anchors}
+        write_json(record, tmp_path / "results/corpora/hau/text.json")
         return file
 
     return written
-
-
-STATED = {"corpora/hau/text.json": "CC-BY-4.0", "generators/gemma/weights/seedbed.json": "MIT"}
 
 
 def test_triplets_go_out_with_a_data_card_that_datasets_reads(triplets, tmp_path):
@@ -615,19 +641,17 @@ def test_triplets_go_out_with_a_data_card_that_datasets_reads(triplets, tmp_path
     assert data.multilinguality == "monolingual"
     text = (folder / "README.md").read_text()
     assert "| positive: empty | 2 |" in text and "| negative | one that contradicts it |" in text
+    assert "| gemma | file gemma | MIT |" in text
+    assert read_json(folder / "data/hau.audit.json") == {"read": 3, "kept": 1, "dropped": {"positive: empty": 2}}
     (row,) = load_dataset(str(folder), "hau", split="train", cache_dir=str(tmp_path / "cache"))
     assert row["anchor"] == "Yara suna gida." and row["negative"] == "No child is home."
 
 
 def test_triplets_of_which_nobody_knows_a_licence_are_refused(triplets, tmp_path):
-    file = triplets("prompting", stated=False)
     with pytest.raises(UserError, match=r"licence of anchors and gemma.*--licence"):
-        published(file, tmp_path / "out")
-    for name, licence in zip(STATED, ("CC-BY-4.0", "Gemma license"), strict=True):
-        (tmp_path / "results" / name).parent.mkdir(parents=True)
-        write_json({"licence": licence}, tmp_path / "results" / name)
+        published(triplets("prompting", anchors="", generator=""), tmp_path / "out")
     with pytest.raises(UserError, match="'Gemma license' of gemma; give --licence"):
-        published(file, tmp_path / "out")
+        published(triplets("prompting", generator="Gemma license"), tmp_path / "out")
 
 
 def test_the_card_of_triplets_of_two_languages_names_both(triplets, tmp_path):
@@ -703,8 +727,11 @@ class Hub(BaseHTTPRequestHandler):
             files = json.loads(body)["files"]
             answer = {"files": [{"path": one["path"], "uploadMode": "regular", "shouldIgnore": False} for one in files]}
         elif path.endswith("/commit/main"):
-            _, *files = [json.loads(line) for line in body.splitlines()]
-            sent = {one["value"]["path"]: base64.b64decode(one["value"]["content"]) for one in files}
+            _, *changes = [json.loads(line) for line in body.splitlines()]
+            files = [one["value"] for one in changes if one["key"] == "file"]
+            sent = {one["path"]: base64.b64decode(one["content"]) for one in files}
+            deleted = [one["value"]["path"] for one in changes if one["key"] == "deletedFile"]
+            self.seen["deleted"] = self.seen.get("deleted", []) + deleted
             self.seen["files"] = self.seen.get("files", {}) | sent
             self.seen["commits"] = [*self.seen.get("commits", []), [*sent]]
             answer = {
@@ -727,11 +754,15 @@ class Hub(BaseHTTPRequestHandler):
             self.send_header("Content-Length", "0")
             self.end_headers()
             return
+        if "/tree/" in self.path:
+            there = (self.there or {}).get("siblings", [])
+            self._answer([{"type": "file", "path": one["rfilename"], "size": 1, "oid": "0" * 40} for one in there])
+            return
         private = self.seen.get("repository", {}).get("visibility") == "private"
         known = {"id": "someone/hausa", "sha": "ab" * 20, "siblings": [], "private": private, "tags": []}
         self._answer(known | (self.there or {}))
 
-    def _answer(self, answer: dict[str, Any]) -> None:
+    def _answer(self, answer: dict[str, Any] | list[dict[str, Any]]) -> None:
         text = json.dumps(answer).encode()
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
@@ -853,6 +884,18 @@ def test_what_a_repository_holds_and_who_sees_it_is_asked_before_anything_is_sen
     said, error = sent(encoder_in(study), tmp_path / "out", hub(there), *options)
     assert told in said + error and ("sees it" in told) is not bool(error) and "\n" not in error
     assert ("files" in Hub.seen) is not bool(error) and ("repository" in Hub.seen) is (there is None)
+
+
+def test_what_the_repository_had_before_is_deleted_only_if_a_person_says_so(study, tmp_path, hub, sent):
+    """Whoever loads the model would load a left-over adapter with it, or run a left-over module."""
+    files = [".gitattributes", "README.md", "adapter_config.json", "model.safetensors", "old/code.py"]
+    endpoint = hub(OURS | {"private": True, "siblings": [{"rfilename": name} for name in files]})
+    _, error = sent(encoder_in(study), tmp_path / "out", endpoint)
+    assert "holds 'adapter_config.json', which is not in this upload; give another --name, or --replace" in error
+    assert "files" not in Hub.seen
+    said, _ = sent(encoder_in(study), tmp_path / "out", endpoint, "--replace")
+    assert Hub.seen["deleted"] == ["adapter_config.json", "old/code.py"] and len(Hub.seen["commits"]) == 1
+    assert "Deleted there, because this upload does not have them: adapter_config.json, old/code.py" in said
 
 
 def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path, sent):

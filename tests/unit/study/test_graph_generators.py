@@ -176,6 +176,13 @@ def test_a_method_writes_in_the_language_or_in_the_pivot(told: Study) -> None:
         assert (audited["script"], audited["in_pivot"]) == (script, in_pivot)
 
 
+def test_an_audit_says_who_wrote_the_triplets_of_a_variant_too(told: Study) -> None:
+    """The weights of `colder` are in the folder of `tiny`, which it is like."""
+    record = {"name": "colder", "origin": [{"kind": "file", "name": "own/generator"}], "licence": "MIT"}
+    about = Triplets.get(told, "colder", "composition", "hau").settings()["about"]
+    assert about == {"generator": record | {"role": "generator"}}
+
+
 def test_adapters_write_as_the_method_says_unless_others_are_published(told: Study) -> None:
     def adapters(generator: str, method: str) -> dict[str, str]:
         return within(Shard.get(told, generator, method, "hau", "0").adapters, told)

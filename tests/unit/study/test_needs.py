@@ -18,6 +18,9 @@ from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.resources import resource
 from seedbed.study.model import Study
 from seedbed.study.needs import Needs
+from seedbed.study.recipe import StudyRecipe
+from seedbed.study.sizes import Load
+from tests.asking import TOLD, study_of
 
 COSTS = CostSpec.load(resource("forecast.yaml"))
 GEMMA = Shape(27.4e9, 25.6e9, layers=62, width=5376, feed_forward=21504, cached=2 * 62 * 16 * 128, vocabulary=262_208)
@@ -67,7 +70,48 @@ def test_a_trained_weight_is_there_four_times_and_a_batch_grows_with_its_tokens(
     one, two = (gpu_memory.training(shape, tokens=tokens, dtype="bfloat16") for tokens in (1000, 2000))
     assert one.fixed == two.fixed == 16 * 278e6 and two.batch == 2 * one.batch
     assert gpu_memory.training(shape, tokens=1000, dtype="float32").batch == 2 * one.batch
-    assert gpu_memory.training(shape, tokens=1000, dtype="bfloat16", frozen=True).fixed == 16 * 86e6 + 4 * 192e6
+    assert gpu_memory.training(shape, tokens=1000, dtype="bfloat16", frozen=192e6).fixed == 16 * 86e6 + 4 * 192e6
+    adapter = gpu_memory.training(shape, tokens=1000, dtype="bfloat16", frozen=278e6, added=3e6)
+    assert adapter.fixed == 4 * 278e6 + 16 * 3e6 and adapter.batch == one.batch
+    checkpointed = gpu_memory.training(shape, tokens=1000, dtype="bfloat16", checkpointed=True)
+    kept = 1000 * (shape.layers * shape.width + 1.5 * shape.activations / shape.layers)
+    assert checkpointed.batch == pytest.approx(2 * kept) and one.batch / 8 < checkpointed.batch < one.batch / 5
+
+
+def test_a_training_asks_for_what_its_settings_take(tmp_path: Path) -> None:
+    """XLM-R base, on rows of three texts."""
+    plain = {"batch_size": 512, "precision": "float32", "max_length": 32}
+    changes = {
+        "all": {}, "checkpointed": {"gradient_checkpointing": True}, "parts": {"mini_batch": 64},
+        "low-rank": {"part": "adapter"}, "parallel": {"part": "adapter", "adapter": "parallel"},
+        "head": {"part": "head", "pooling": "cls_mlp"},
+    }  # fmt: skip
+    recipes = {name: {"like": "crosslingual", "training": plain | change} for name, change in changes.items()}
+    sizes = needs(tmp_path, recipes={"crosslingual": {}, "base": {}} | recipes, tables=[]).sizes
+    shape = sizes.shape("encoders", "xlm-r")
+    asked = {name: sizes.encoding("xlm-r", name) for name in recipes}
+    tokens, kept = 3 * 512 * 32, 1.5 * 4 * shape.activations
+    assert asked["all"] == Need(16 * shape.parameters, tokens * kept).whole
+    assert asked["parts"] == Need(16 * shape.parameters, 64 * 32 * kept).whole
+    saved = Need(16 * shape.parameters, tokens * kept / 5).whole
+    assert asked["checkpointed"] < saved < asked["all"]
+    adapters = [Need(share * shape.parameters, tokens * kept).whole for share in (4, 7)]
+    assert adapters[0] < asked["low-rank"] < asked["parallel"] < adapters[1]
+    assert Need(4 * shape.parameters, 0).whole < asked["head"] < Need(4 * shape.parameters, tokens * kept / 5).whole
+
+
+def test_neighbours_are_read_and_a_momentum_encoder_is_a_copy(tmp_path: Path) -> None:
+    """Anchor, positive and seven neighbours; the copy reads the first two again, without a gradient."""
+    changed = {"like": "neighxlm-k7", "objective": {"neighbours": {"neighbours": 7, "queue": "none"}}}
+    sizes = needs(tmp_path, "config/neighxlm.yaml", recipes={"neighxlm-k7": {}, "no-queue": changed}, tables=[]).sizes
+    backbone = next(iter(sizes.study.backbones))
+    shape, training = sizes.shape("encoders", backbone), StudyRecipe.get(sizes.study, "neighxlm-k7").training
+    tokens = 9 * training.batch_size * training.max_length
+    alone = gpu_memory.training(shape, tokens=tokens, dtype=training.precision)
+    assert sizes.encoding(backbone, "no-queue") == alone.whole
+    copied = sizes.encoding(backbone, "neighxlm-k7")
+    least = Need(alone.fixed + 4 * shape.parameters, alone.batch)
+    assert least.whole < copied < Need(least.fixed, alone.batch * 10 / 9).whole
 
 
 def test_a_cache_holds_all_tokens_of_all_rows() -> None:
@@ -123,6 +167,23 @@ def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
     assert asked_in_prompts and {gpus[f"score/{name}"] for name in asked_in_prompts} == {4}
 
 
+def test_the_page_counts_no_gpu_of_a_job_that_asks_for_none() -> None:
+    """Encoders that are not trained, scores whose predictions are there, servers, and published examples."""
+    study = study_of(TOLD)
+    asked = Needs(study, COSTS)
+    gpus = asked.gpus_by_folder()
+    none = {
+        "train_encoder/bert/base/mul", "train_encoder/bert/aligned/eng", "train_encoder/api/base/mul", "score/api",
+        "score/*.news", "score/most", "score/tuned", "score/drawn", "build_xllora_examples/alone", "synthesise/server",
+        "translate/human", "fuse_encoders/given",
+    }  # fmt: skip
+    assert none <= gpus.keys() and {gpus[folder] for folder in none} == {0}
+    assert not {"train_encoder/bert/unsupervised/hau", "train_encoder/bert/aligned/hau", "score/bert"} & gpus.keys()
+    told = {"backbone": "bert", "lang": ANY, "seed": "0", "recipe": "base", "test_lang": "hau", "tasks": "news"}
+    job = Wildcards(fromdict=told)
+    assert {asked.of(rule)["gpu"](job) for rule in ("train_encoder", "score")} == {0}, "as those jobs ask"
+
+
 def test_what_is_open_beside_vllm_has_what_its_share_leaves(tmp_path: Path) -> None:
     """0.1 of a GPU by default; the weights of an encoder must fit that."""
     study = yaml.safe_load(Path("config/miners.yaml").read_text())
@@ -142,16 +203,35 @@ def test_what_a_server_runs_needs_no_memory_here(tmp_path: Path) -> None:
     assert prompted and {sizes.classifier(name) for name in prompted} == {0}
 
 
+def test_a_fusion_of_servers_alone_asks_for_no_gpu(tmp_path: Path) -> None:
+    remote = {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}
+    fusions = {"far": ["one", "other"], "near": ["one", "xlm-r"]}
+    own = yaml.safe_load(Path("config.yaml").read_text())["backbones"]
+    backbones = {
+        "xlm-r": own["xlm-r"],
+        "one": remote,
+        "other": remote | {"endpoint": remote["endpoint"] | {"model": "n"}},
+    }
+    backbones |= {name: {"fusion": {"of": dict.fromkeys(members, 1)}} for name, members in fusions.items()}
+    task = {"bitext": {"protocol": "bitext", "source": {"file": "own/{lang}.tsv"}}}
+    study = needs(tmp_path, backbones=backbones, recipes={"base": {}}, tables=[], tasks=task, best=None)
+    place = {"recipe": "base", "lang": ANY, "test_lang": "hau", "tasks": "all"}
+    asked = {name: study.of("score")["gpu"](Wildcards(fromdict=place | {"backbone": name})) for name in backbones}
+    assert asked == {"xlm-r": 1, "one": 0, "other": 0, "far": 0, "near": 1}
+    assert study.sizes.mining("far") == Load() and study.sizes.mining("near").gpus == 1
+
+
 def test_encoders_that_are_open_together_are_asked_for_at_once(tmp_path: Path) -> None:
     """The weights of all must fit a GPU; of the rest of a usual batch the largest GPU has as much as it has."""
     sizes = needs(tmp_path, "config/modular.yaml").sizes
-    recipe = next(name for name, one in sizes.study.recipes.items() if one.aligned)
+    recipe = next(name for name, one in sizes.study.recipes.items() if one.together)
     alone, three = sizes.encoding("LaBSE", recipe), sizes.aligning("LaBSE", recipe, 3)
-    body = 4 * sizes.shape("encoders", "LaBSE").body / gpu_memory.MIB
-    assert three - alone == pytest.approx(gpu_memory.MARGIN * 3 * body, abs=2)
+    body = sizes.shape("encoders", "LaBSE").body
+    each = 4 * body + 16 * body / 12  # and parallel adapters, twice as narrow as the states
+    assert three - alone == pytest.approx(gpu_memory.MARGIN * 3 * each / gpu_memory.MIB, abs=2)
     small = needs(tmp_path, "config/modular.yaml", gpus={"memory": {"v100": alone - 1}}).sizes
     assert small.encoding("LaBSE", recipe) == small.aligning("LaBSE", recipe, 3) == alone - 1
-    one, two = (sizes.reading("LaBSE", ["sts17"], copies) for copies in (1, 2))
+    one, two = (sizes.reading("LaBSE", ["sts17"], copies).gpu_mb for copies in (1, 2))
     assert two - gpu_memory.CONTEXT / gpu_memory.MIB == pytest.approx(
         2 * (one - gpu_memory.CONTEXT / gpu_memory.MIB), abs=2
     )

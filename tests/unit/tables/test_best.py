@@ -252,6 +252,7 @@ def test_a_recommended_encoder_is_reported_as_one_that_was_chosen(scores, encode
     call(choose_best, [*told, "--blocks", blocks, "--also", blocks, "--output", str(tmp_path / "best/hau")])
     found = manifests.read(tmp_path / "best/hau/seedbed.json")["best"]
     assert (found["recipe"], found["seed"], found["dev"], found["rows"]) == ("plain", 2, None, 64)
+    assert found["statistics"] == {"resamples": STATISTICS.resamples, "level": STATISTICS.level, "seed": 42}
     assert found["test"] == found["also"][0] and found["test"]["others"]["good"]["apart"]
     listed = [
         answer.Listed.of(tmp_path / f"encoders/bert/{name}") for name in ("base/hau/0", "plain/hau/1", "good/hau/1")

@@ -58,10 +58,12 @@ def test_triplets_of_the_pivot_itself_pass(tmp_path):
         call(audit_triplets, [
             *("--triplets", str(tmp_path / "t"), "--corpus", str(tmp_path / "corpus"), "--script", "Latn", *in_pivot),
             *("--audit", rules.dump(), "--output", str(tmp_path / "kept"), "--rejected", str(tmp_path / "rejected")),
-            *("--report", str(tmp_path / "report")),
+            *("--report", str(tmp_path / "report"), "--about", '{"generator": {"name": "tiny"}}'),
         ])  # fmt: skip
-        dropped = read_json(tmp_path / "report")["dropped"]
-        assert read_json(tmp_path / "report")["kept"] > 30 and not [why for why in dropped if "unlikely" not in why]
+        report = read_json(tmp_path / "report")
+        dropped = report["dropped"]
+        assert report["generator"] == {"name": "tiny"}, "who wrote them"
+        assert report["kept"] > 30 and not [why for why in dropped if "unlikely" not in why]
 
 
 def test_good_triplets_pass_and_the_report_counts_them():

@@ -40,6 +40,15 @@ def test_an_hour_of_two_gpus_is_two_and_of_a_server_none(benchmarks):
     assert cards == pytest.approx(5)
 
 
+def test_jobs_that_no_folder_holds_alone_are_named_by_a_pattern(benchmarks):
+    for name in ("score/b/base/mul/hau.all", "score/b/base/mul/hau.qa", "score/b/other/mul/hau.qa"):
+        (benchmarks / name).parent.mkdir(parents=True, exist_ok=True)
+        (benchmarks / f"{name}.jsonl").write_text(json.dumps({"s": 3600, "cpu_time": 0}))
+    *_, cards = making.hours(benchmarks, {"score": 1, "score/*.qa": 0, "score/b": 2})
+    *_, fewer = making.hours(benchmarks, {"score": 0, "score/*.qa": 0, "score/b": 0})
+    assert cards - fewer == pytest.approx(2), "of the longest that fits"
+
+
 def test_a_processor_is_named_where_linux_names_it(tmp_path, monkeypatch):
     monkeypatch.setattr(making, "PROCESSORS", tmp_path / "cpuinfo")
     assert making.processor() == platform.machine()
