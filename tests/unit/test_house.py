@@ -214,7 +214,7 @@ def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_w
 
 
 LAID_OVER = {"config/demo-six.yaml": "config/demo.yaml", "config/demo-combined.yaml": "config/demo.yaml",
-             "studies/hausa-controls.yaml": "studies/bootstrap.yaml", "studies/ten-languages.yaml": "studies/bootstrap.yaml",
+             "studies/hausa-controls.yaml": "studies/bootstrap.yaml",
              "studies/ten-languages.yaml": "studies/bootstrap.yaml",
              "studies/hausa-mixtures.yaml": "studies/running-text.yaml",
              "studies/public-models.yaml": "studies/running-text.yaml"}  # fmt: skip
