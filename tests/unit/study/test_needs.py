@@ -231,10 +231,10 @@ def test_encoders_that_are_open_together_are_asked_for_at_once(tmp_path: Path) -
     assert three - alone == pytest.approx(gpu_memory.MARGIN * 3 * each / gpu_memory.MIB, abs=2)
     small = needs(tmp_path, "config/modular.yaml", gpus={"memory": {"v100": alone - 1}}).sizes
     assert small.encoding("LaBSE", recipe) == small.aligning("LaBSE", recipe, 3) == alone - 1
-    one, two = (sizes.reading("LaBSE", ["sts17"], copies).gpu_mb for copies in (1, 2))
-    assert two - gpu_memory.CONTEXT / gpu_memory.MIB == pytest.approx(
-        2 * (one - gpu_memory.CONTEXT / gpu_memory.MIB), abs=2
-    )
+    one, two = (sizes.reading("LaBSE", ["sts17"], copies) for copies in (1, 2))
+    context = gpu_memory.CONTEXT / gpu_memory.MIB
+    assert two.gpu_mb - context == pytest.approx(2 * (one.gpu_mb - context), abs=2)
+    assert two.parameters == 2 * one.parameters > 0 and one.gpus == two.gpus == 1
 
 
 def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
