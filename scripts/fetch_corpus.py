@@ -42,7 +42,7 @@ def main(job: Job) -> None:
     kept: Counter[str] = Counter()
     write_table(counted(corpus, record, kept), job.output)
     if job.tests or job.trained:
-        record["counts"] |= {**left_out, **kept}
+        record["counts"] |= {**left_out, "kept": 0, **kept}
     write_json(record, job.record)
 
 

@@ -1,7 +1,7 @@
 """Reading YAML that people write (configurations, tables, figures, prompts); repeated keys are errors."""
 
-import contextlib
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ import yaml
 from seedbed.io import UserError
 
 _MERGE = "tag:yaml.org,2002:merge"
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(?P<fraction>(\.[0-9]+)?([eE]-?[0-9]+)?)")
 TEMPLATE = "__use_yte__"
 """Key that makes Snakemake run the Python in a configuration."""
 
@@ -92,7 +93,7 @@ def check_configuration(path: str | Path) -> None:
 
 
 def typed(given: Any) -> Any:
-    """Values of the command line as a file would have them: `--config` leaves numbers in lists and groups as texts.
+    """Values of the command line with numbers: `--config` leaves those in lists and groups as texts.
 
     Example:
         >>> typed({"seeds": ["1", "2"], "paths": {"data": "/data"}, "training": {"rate": "5e-5", "distinct": "true"}})
@@ -104,10 +105,8 @@ def typed(given: Any) -> Any:
         return [typed(value) for value in given]
     if given in ("true", "false"):
         return given == "true"
-    if isinstance(given, str) and any(map(str.isdigit, given)):  # nan is a language
-        for kind in (int, float):
-            with contextlib.suppress(ValueError):
-                return kind(given)
+    if isinstance(given, str) and (found := _NUMBER.fullmatch(given)):
+        return float(given) if found["fraction"] else int(given)
     return given
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import fnmatch
 import json
 import re
+import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from seedbed.corpora.changes import Following, Join, Replacements, Script
 from seedbed.io import UserError
@@ -172,6 +173,12 @@ class Source(Settings):
     """Maximum number of rows; more are sampled by a fixed seed, in their order."""
     licence: str = ""
     """SPDX id or a short name, carried into cards."""
+
+    @field_validator("where")
+    @classmethod
+    def _composed(cls, where: dict[str, list[str]]) -> dict[str, list[str]]:
+        """In NFC, as the values are read."""
+        return {column: [unicodedata.normalize("NFC", value) for value in values] for column, values in where.items()}
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:

@@ -420,7 +420,7 @@ def served(study: Study, recipe: str, lang: str) -> set[str]:
 def _served(study: Study) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
-        for code in study.languages:
+        for code in recipe.spec.only.languages or study.languages:
             for learnt in recipe.trained_on(code):
                 found.setdefault(learnt, set()).add(code)
     return found

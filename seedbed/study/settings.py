@@ -58,8 +58,9 @@ class OwnCorpus(Source):
     """A named source with the kind of its rows."""
 
     kind: Kind = "text"
-    """Text is sampled as sentences; of other kinds all rows are used, but of matched_pairs one for each first
-    sentence, because the others' second ones would be negatives. docs/data.md lists their columns."""
+    """Text is sampled as sentences. Of other kinds all rows are used that `cleaning` leaves: one for each first text,
+    since the others' second ones would be negatives; of translations, one for each side; graded and labelled pairs
+    all. docs/data.md lists their columns."""
 
     @property
     def source(self) -> Source:

@@ -48,7 +48,6 @@ def columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame
         table = table.join(_divided(column_of(table, column, source), parts, source))
     for column, allowed in source.where.items():
         values = column_of(table, column, source).str.normalize("NFC")
-        allowed = [unicodedata.normalize("NFC", value) for value in allowed]
         exact = values.isin(allowed)
         for prefix in (value[:-1] for value in allowed if value.endswith("*")):
             exact |= values.str.startswith(prefix)

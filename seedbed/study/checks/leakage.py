@@ -72,12 +72,17 @@ def _separate(one: Source, other: Source) -> bool:
 
 def _hash_alike(one: Source, other: Source) -> bool:
     """Whether the `buckets` of two sources hash the same texts: columns of one name, or the same column of a place."""
-    return one.buckets_by == other.buckets_by or _hashed(one) == _hashed(other)
+    return _hashed_column(one) == _hashed_column(other) or _hashed(one) == _hashed(other)
+
+
+def _hashed_column(source: Source) -> str:
+    """Our name of the column that `buckets` hash; empty: the first."""
+    return source.buckets_by or ("pivot" if "pivot" in {*source.columns, *source.join} else "")
 
 
 def _hashed(source: Source) -> tuple[list[str], str | int | list[str]]:
     """What a source reads its column from that `buckets` hash: a place, and the column's name there."""
-    ours = source.buckets_by or ("pivot" if "pivot" in {*source.columns, *source.join} else "")
+    ours = _hashed_column(source)
     if ours in source.join:
         other, _ = source.joined(ours)
         return _places(other), _first_column(other)

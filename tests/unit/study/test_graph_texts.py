@@ -113,8 +113,8 @@ def test_what_an_encoder_learns_repeats_no_test_of_any_language_that_has_it(
 ) -> None:
     """English sentences of a Hausa test set may be in English text."""
 
-    def tests(lang: str, from_languages: str) -> list[str]:
-        mine = recipe | {"data": recipe.get("data", {}) | {"from_languages": from_languages}}
+    def tests(lang: str, from_languages: str, **more: Any) -> list[str]:
+        mine = recipe | {"data": recipe.get("data", {}) | {"from_languages": from_languages}} | more
         study = study_of(TOLD, recipes={"base": {}, "mine": mine})
         fields = (*names, lang) if kind is Triplets else (lang, *names)
         return held_out_of(kind.get(study, *fields))
@@ -124,6 +124,7 @@ def test_what_an_encoder_learns_repeats_no_test_of_any_language_that_has_it(
     assert own["eng"] == [] and own["hau"] != own["hin"] != every
     assert tests("eng", "pivot") == tests("hau", "all") == every
     assert tests("hau", "pivot") == own["hau"]
+    assert tests("eng", "pivot", only={"languages": ["hau"]}) == own["hau"], "the others get no such encoder"
 
 
 def test_what_an_encoder_started_from_counts_too() -> None:

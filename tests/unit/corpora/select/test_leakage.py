@@ -97,6 +97,7 @@ def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], re
 
 X, Y = {"file": "x.tsv"}, {"file": "y.tsv"}
 BOTH = {"sets": {"x": X, "y": Y}}
+TWO = X | {"columns": {"pivot": "e", "text": "t"}}
 PIVOT = {"pivot": {"file": "english.tsv"}}
 HAUSA = X | {"columns": {"text": "text"}, "join": PIVOT}
 ENGLISH = X | {"buckets_by": "a", "join": {"a": {"file": "english.tsv", "columns": {"a": "text"}}}}
@@ -120,6 +121,8 @@ ENGLISH = X | {"buckets_by": "a", "join": {"a": {"file": "english.tsv", "columns
         ({"sets": {"a": ENGLISH | {"buckets": [0, 50]}}}, HAUSA | {"buckets": [50, 100]}, False),
         ({"sets": {"a": ENGLISH | {"buckets": [0, 51]}}}, HAUSA | {"buckets": [50, 100]}, True),
         ({"sets": {"a": X | {"buckets": [0, 50], "buckets_by": "b"}}}, HAUSA | {"buckets": [50, 100]}, True),
+        (TWO | {"buckets": [0, 50]}, X | {"columns": {"text": "t"}, "buckets": [50, 100]}, True),  # hash other columns
+        (X | {"where": {"c": ["e\u0301"]}}, X | {"where": {"c": ["\u00e9"]}}, True),
         (BOTH | {"skip": 60}, BOTH | {"first": 60}, False),
         (BOTH | {"skip": 60}, Y | {"first": 60}, True),  # rows of several sets count from the first
     ],
