@@ -12,7 +12,7 @@ from tests.rehearsal import replica
 from tests.rehearsal.cutting import PAPERS, read
 from tests.whole import fetch
 
-ELSEWHERE = {"hub": None, "config": None, "revision": None, "archive": None, "member": None, "rows": None}
+PLACE = ("hub", "config", "split", "revision", "archive", "member", "rows")
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def fetched(study, source, data, kind, folder):
     """A corpus from one of the replica's files."""
     place = folder / (source.member or source.archive or "x.parquet").rpartition("/")[2]
     place.write_bytes(data)
-    local = source.updated(ELSEWHERE | {"file": str(place)})
+    local = source.without(*PLACE).updated({"file": str(place)})
     return fetch(local, kind, Store(folder, folder / "lock.json"), study.cleaning, test=True)[0]
 
 
