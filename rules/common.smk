@@ -21,7 +21,7 @@ if "languages" not in config:
 
 
 try:
-    from seedbed.study.loading import load
+    from seedbed.study.loading import load, load_with
 except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
@@ -42,7 +42,7 @@ from seedbed.study.jobs import Jobs
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
 from seedbed.study.wildcards import constraints, encoders_of, one_of
-from seedbed.yamls import check_configuration, laid_over, typed
+from seedbed.yamls import check_configuration
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps saves a tenth of a training step on a CPU.
 # Downloads alone may reach the hub. A bar that moves every five seconds leaves a log of hours that can be read.
@@ -56,7 +56,7 @@ try:
     require_own_packages()
     for file in workflow.configfiles:
         check_configuration(file)
-    STUDY = load(config if IN_MODULE else laid_over(config, typed(workflow.config_settings.config)))
+    STUDY = load(config) if IN_MODULE else load_with(config, workflow.config_settings.config)
     prepare(STUDY, os.environ)
     for remark in remarks(STUDY) if workflow.is_main_process else ():
         print(f"warning: {remark}", file=sys.stderr)

@@ -13,6 +13,7 @@ from seedbed.settings import explain
 from seedbed.study import language_pairs, quoted
 from seedbed.study.checks import adapters, best, checkpoints, consistency, sources, translators
 from seedbed.study.model import Study
+from seedbed.yamls import laid_over, typed
 
 CONTROL = re.compile(r"[\0-\x08\x0b-\x1f\x7f-\x9f]")
 LONGEST = 1000
@@ -46,6 +47,27 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     else:
         return study
     raise UserError(textwrap.shorten(fault, LONGEST, placeholder=" ..."))
+
+
+def load_with(config: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
+    """Check a configuration as Snakemake merged it with that of a command line.
+
+    Snakemake leaves numbers in lists and groups of `--config` as texts. They count as numbers where texts are refused.
+
+    Args:
+        config: the whole configuration.
+        given: what the command line gave.
+
+    Raises:
+        UserError: the first fault.
+    """
+    try:
+        return load(config)
+    except UserError:
+        numbers = laid_over(dict(config), typed(given))
+        if numbers == config:
+            raise
+    return load(numbers)
 
 
 def _require_printable(value: Any, where: str) -> None:
