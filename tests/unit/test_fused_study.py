@@ -79,7 +79,7 @@ MEMBER = {"archive": "https://host/a.zip", "member": "hau.tsv"}
     ("test", "dev", "shared"),
     [
         ({"file": "docs/x.tsv"}, {"file": "docs/x.tsv", "rows": 20, "licence": "CC0", "sha256": "0" * 64}, True),
-        ({"file": "docs/x.tsv"}, {"file": "./docs/../docs/x.tsv", "columns": {"pivot": "eng"}, "split": "dev"}, True),
+        ({"file": "docs/x.tsv"}, {"file": "./docs/../docs/x.tsv", "columns": {"pivot": "eng"}}, True),
         ({"file": "docs/x.tsv"}, {"file": "docs", "member": "x.tsv"}, True),
         ({"file": "docs/x.tsv"}, {"file": "docs/y.tsv"}, False),
         (SPLIT, {**SPLIT, "revision": "main", "config": "default", "where": {"lang": ["ha"]}}, True),

@@ -30,7 +30,7 @@ class Retention(Objective):
                   file: "own/{lang}.txt"
                   columns: {sentence1: text}
                   following: {columns: {sentence2: sentence1}}
-                translations: {file: "own/{lang}-eng.tsv", columns: {sentence1: pivot, sentence2: text}}
+                translations: {file: "own/{lang}.train.tsv", columns: {sentence1: pivot, sentence2: text}}
         recipes:
           retained: {data: {corpus: bootstrap}, objective: {retention: {scale: 50, weight: 2}}}
     """
