@@ -20,6 +20,8 @@ Name = named(
 """A name that is one segment of a path."""
 Spec = named(r"[A-Za-z0-9_]+", "a name of letters, digits and _, like bootstrapping_table17")
 """The name of a file under resources."""
+MAIN = "main"
+"""The environment, of those in envs/, that most jobs run in and that studies are planned in."""
 
 
 def languages_of(test_lang: str) -> list[str]:

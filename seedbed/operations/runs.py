@@ -8,6 +8,7 @@ from typing import Any
 
 from seedbed import devices
 from seedbed.locks import exclusive
+from seedbed.names import MAIN
 from seedbed.operations import events
 
 
@@ -33,7 +34,7 @@ def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, st
 def python_in(environment: str) -> str:
     """The Python of an environment: that of `make env-vllm` next to this one if it is needed and exists."""
     own = Path(sys.prefix).with_name(f".venv-{environment}") / "bin/python"
-    return str(own) if environment != "main" and own.exists() else "python"
+    return str(own) if environment != MAIN and own.exists() else "python"
 
 
 def asked(

@@ -13,11 +13,10 @@ from contextlib import suppress
 from functools import cache
 
 from seedbed.io import fingerprint, sha256
+from seedbed.names import MAIN
 from seedbed.resources import ROOT
 from seedbed.study.reachable import PACKAGES, Reached, reached
 
-MAIN = "main"
-"""The environment of most jobs, in which studies are planned too."""
 DISTRIBUTIONS = {
     "PIL": "pillow",
     "faiss": "faiss-cpu",

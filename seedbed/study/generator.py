@@ -5,6 +5,7 @@ from typing import Any
 
 from seedbed.generators.settings import POLARITIES, Generator, by_adapters
 from seedbed.generators.writing.backends import modules_of
+from seedbed.names import MAIN
 from seedbed.study import paths
 from seedbed.study.part import Part
 from seedbed.study.paths import at
@@ -38,7 +39,7 @@ class StudyGenerator(Part):
     @property
     def environment(self) -> str:
         """The environment in which it generates: vLLM pins another version of torch than training does."""
-        return "vllm" if self.spec.backend == "vllm" else "main"
+        return "vllm" if self.spec.backend == "vllm" else MAIN
 
     @property
     def back_end(self) -> tuple[str, ...]:

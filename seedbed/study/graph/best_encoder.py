@@ -200,7 +200,7 @@ class Answer(Part):
         return {self.study.names[code]: files for code, files in self.listed.items()}
 
     def unchosen(self) -> list[str]:
-        """The encoders of languages of which none is chosen: maybe no table has them."""
+        """The encoders of languages of which none is chosen, which a run makes though no table may have them."""
         return [file for code in self.study.languages for file in self._unchosen(code)]
 
     def _unchosen(self, code: str) -> list[str]:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, Self
 
+from seedbed.names import MAIN
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.part import Part
@@ -81,7 +82,7 @@ class Product(Part):
     @property
     def environment(self) -> str:
         """Which of the files in envs/ has what its program runs in."""
-        return StudyGenerator.get(self.study, self.writer).environment if self.writer else "main"
+        return StudyGenerator.get(self.study, self.writer).environment if self.writer else MAIN
 
     @property
     def resumable(self) -> dict[str, Any]:
