@@ -171,6 +171,11 @@ class StudyRecipe(Part):
         return self.study.training.updated(own | self.spec.training)
 
     @cached_property
+    def modules(self) -> Training:
+        """Of these, the settings of an encoder's modules, with defaults for the rest."""
+        return self.training.without(*Training.model_fields.keys() - {"pooling", "layers"})
+
+    @cached_property
     def learnt(self) -> bool:
         """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or compares
         with.

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
+from seedbed.encoders.settings import Training
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.sizes import Load, Sizes
@@ -13,6 +14,11 @@ class Prepared(Encoder):
     """An encoder that an objective with a separate program makes of another encoder and the sentences of one
     language.
     """
+
+    @property
+    def training(self) -> Training:
+        """The settings of its modules: its objective says how it is trained."""
+        return self.made_by.modules
 
     def inputs(self) -> dict[str, Files]:
         """What it starts from, and the sentences."""

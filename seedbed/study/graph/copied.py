@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from seedbed.encoders.compression.settings import START
+from seedbed.encoders.settings import Training
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Files
 from seedbed.study.sizes import Load, Sizes
@@ -22,6 +23,11 @@ class CopiedEncoder(Encoder, rule="copy_encoder"):
             for seed in start.seeds[1:]:
                 found[f"seed{seed}"] = Encoder.offered(self.study, self.backbone, start.name, self.lang, seed).path
         return found | ({START: self.begun_from.weights} if way.of_start else {})
+
+    @property
+    def training(self) -> Training:
+        """The settings of its modules: a copy is not trained."""
+        return self.made_by.modules
 
     def inputs(self) -> dict[str, Files]:
         """The encoder, others that have a part in it, and the texts."""

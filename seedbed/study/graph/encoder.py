@@ -8,7 +8,7 @@ from typing import Any, Self
 from seedbed import licences, origins
 from seedbed.encoders import objectives
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, Reference, text_of
+from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, Reference, Training, text_of
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
 from seedbed.resources import resource
@@ -274,6 +274,11 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The backbone and the recipe whose prefix it has."""
         return self.start if self.is_pivot else (self.backbone, self.recipe)
 
+    @property
+    def training(self) -> Training:
+        """The training settings that its job reads: if it does not train by them, those of modules alone."""
+        return self.made_by.training if self.trains or self.spec.together else self.made_by.modules
+
     def spoken(self) -> dict[str, Any]:
         """Arguments about its modules and its prefix; of an encoder of one language also that language, and the
         language of columns in another one.
@@ -283,7 +288,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """
         prefix, study = self.prefix, self.study
         before = {"prompts" if isinstance(self.before, Prompts) else "prefix": self.before}
-        told = {"training": self.made_by.training} | before
+        told = {"training": self.training} | before
         if not placeholders(prefix):
             return told
         columns = self.made_by.in_pivot() if self.trains else []

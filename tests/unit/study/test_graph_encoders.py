@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from seedbed.encoders.settings import Backbone
+from seedbed.encoders.settings import Backbone, Training
 from seedbed.study.checks.consistency import consistent
-from seedbed.study.graph.adapted import VocabularyEncoder
+from seedbed.study.graph.adapted import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.chosen import ChosenTranslations
+from seedbed.study.graph.copied import CopiedEncoder
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS, Encoder
 from seedbed.study.graph.fusion import FusedEncoder
 from seedbed.study.graph.neighbours import Neighbours
@@ -42,6 +43,19 @@ def test_what_is_not_trained_has_one_seed(ask) -> None:
     recipes = {"xllora": {"published": {"bert": {"file": "x"}}}, "unsupervised": {}}
     taken = asking(study_of(TOLD, recipes=recipes, classifiers={}, compute=None, start="encoders"))
     assert [taken(StudyRecipe, name=name).seeds for name in recipes] == [[0], [3, 5]]
+
+
+def test_only_what_is_trained_by_them_has_training_settings() -> None:
+    """An edited learning rate makes no untrained encoder, adapted backbone or copy again."""
+    kinds = {"base": Encoder, "published": Encoder, "vocabulary": VocabularyEncoder, "adapted": AdaptedEncoder}
+    kinds |= {"mean": CopiedEncoder, "xllora": Encoder, "at-once": Encoder}
+    names = {"backbone": "bert", "lang": "hin", "seed": "5"}
+    studies = [study_of(TOLD, training={"learning_rate": rate, "max_length": 24}) for rate in (0.1, 0.2)]
+    told = [{name: asking(one)(of, recipe=name, **names).settings() for name, of in kinds.items()} for one in studies]
+    assert [name for name in kinds if told[0][name] != told[1][name]] == ["xllora"]
+    assert told[0]["at-once"]["training"].part == "adapter", "it says how the adapters that it gets were trained"
+    bare = asking(study_of(TOLD, training={"pooling": "mean", "layers": 3}))(Encoder, recipe="base", **names)
+    assert bare.settings()["training"] == Training(pooling="mean", layers=3)
 
 
 def test_a_recipe_changes_the_studys_training(ask) -> None:
