@@ -52,7 +52,7 @@ def entries(
         table = beginning.read(kind, file, language, texts, {kind: file})
         parts = beginning.of_table(kind, file, table, code, tested=False, teacher=_teacher(study), taken=taken)
         if "bootstrap" not in study.recipes:
-            parts.add(beginning.of_both(_others(study, config, code) | parts.others))
+            parts.add(beginning.of_both(_others(study, config, code) | parts.others, facts, study.cleaning))
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
             _report_alone(parts)
     if len(study.languages) > 1:

@@ -9,9 +9,12 @@ from typing import Any
 
 import pandas as pd
 
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
+from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.select.language_id import LanguageId, as_many
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import Cleaning, Source
+from seedbed.encoders.recipes import presets
 from seedbed.init import own_tables
 from seedbed.init.own_tables import COLUMNS, HALVES, OWN, is_known, is_table, matched
 from seedbed.init.own_text import (
@@ -111,7 +114,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given, teacher=BACKBONE))
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
-    parts.add(of_both(parts.others))
+    parts.add(of_both(parts.others, known | {"lang": language.code}, Cleaning()))
     entry["corpus"] = (
         own_source(text) | {"skip": held} if (held := running.tasks and _held_out(text)) else own_source(text)
     )
@@ -203,20 +206,43 @@ def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
     return parts
 
 
-def of_both(corpora: Mapping[str, Any]) -> Parts:
-    """What running text and translations that train give together: the recommended recipe; nothing without both.
+def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning) -> Parts:
+    """What running text and translations that train give together: the recommended recipe; nothing without both, or
+    with too few of one.
 
     Args:
         corpora: corpora of a study that are under `others`, by name.
+        facts: values of the placeholders of their sources.
+        cleaning: of the study.
     """
-    names = ("adjacent", "translations")
+    training = presets()["retained"]["training"]
+    batches = training["batches"]
+    needed = {"adjacent": training["batch_size"] - sum(batches.values())} | batches  # rows of a batch
+    names = [*needed]
     if not {*names} <= {*corpora}:
         return Parts()
+    for name in names:
+        # Twice a batch's: tests leave some out, and each step would read the same ones.
+        if (count := _pairs(corpora[name], facts, cleaning, 2 * needed[name])) < 2 * needed[name]:
+            said = f"`bootstrap` takes {2 * needed[name]} pairs of `{name}` or more, and there are {count}: it is left out."
+            return Parts(said=[said])
     return Parts(
         others={"bootstrap": PAIRS | {"sets": {name: without_kind(corpora[name]) for name in names}}},
         recipes={"retained": {}, "bootstrap": {}},
         said=["`bootstrap` trains on neighbouring lines and translations; docs/results.md has what that gave."],
     )
+
+
+def _pairs(corpus: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning, enough: int) -> int:
+    """How many pairs a corpus has after cleaning, counted until there are enough; what is no file here counts as that."""
+    source = Source.model_validate(without_kind(corpus)).resolved(facts)
+    if not all(one.file for one in source.readings()):
+        return enough
+    count = 0
+    for block in fetch(source, PAIRS["kind"], Store(Path(), Path()), cleaning)[0]:
+        if (count := count + len(block)) >= enough:
+            break
+    return count
 
 
 def _held_out(text: Path) -> int:
@@ -302,6 +328,7 @@ def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool
         name, rest = free("translations"), {"buckets": [*learnt]} if learnt else {}
         # The pivot column comes first: buckets hash it, so that test translations are not trained on.
         parts.others[name] = PAIRS | matched(file, table, "pivot", "text") | rest
+        parts.said += [f"Its {len(table)} translations all train."] if tested else []
         parts.recipes[name] = on_pairs(name)
         if teacher and all(free(one) == one for one in ("distilled", "parallel")):
             parts.corpora["parallel"] = {"file": str(file)} | rest

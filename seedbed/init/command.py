@@ -82,6 +82,7 @@ def main(argv: list[str] | None = None) -> None:
         command.add_argument("--sure", action="store_true", help="it is in that language, whatever it reads like")
     check = commands.add_parser("check", help="say what is wrong with a study, or that nothing is")
     check.add_argument("study", type=Path, nargs="+", help="its YAML files, as after --configfile")
+    check.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as after Snakemake's --config")
     check.set_defaults(run=look)
     args = parser.parse_args(argv)
     try:
@@ -190,6 +191,12 @@ def look(args: argparse.Namespace) -> None:
     for file in args.study:
         yamls.check_configuration(file)
         merged = yamls.laid_over(merged, yamls.settings(file))
+    for given in args.config:
+        key, _, value = given.partition("=")
+        try:
+            merged = yamls.laid_over(merged, {key: yaml.safe_load(value)})
+        except yaml.YAMLError:
+            raise UserError(f"--config {given}: expected KEY=VALUE, the value as in YAML") from None
     load(merged)
     print(_printable(f"{', '.join(map(str, args.study))}: nothing is wrong"))
 

@@ -60,23 +60,12 @@ MARKS = {
 """Byte order marks -> the encoding of a text that is not UTF-8."""
 UNMARKED = ("UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE")
 """Encodings of a text that has NUL bytes and no byte order mark."""
-COMMON = (
-    "Latn",
-    "Cyrl",
-    "Arab",
-    "Ethi",
-    "Deva",
-    "Beng",
-    "Hebr",
-    "Grek",
-    "Thai",
-    "Telu",
-    "Taml",
-    "Mymr",
-    "Khmr",
-    "Tibt",
-)
-"""Candidate scripts for a language whose script is unknown."""
+SCRIPTS = (
+    "Latn Cyrl Arab Ethi Deva Beng Hebr Grek Thai Telu Taml Mymr Khmr Tibt Geor Armn Gujr Guru Orya Knda Mlym Sinh Laoo "
+    "Thaa Adlm Nkoo Tfng Vaii Cans Cher Mong Syrc Olck Mtei Cakm Rohg Lisu Yiii Bali Java Sund Lana Osge Hang Hani Hira"
+).split()
+"""Candidate scripts for a language whose script is unknown: those that are in use (Unicode Standard Annex 31, tables 5
+and 7)."""
 
 
 class Guess(NamedTuple):
@@ -226,15 +215,18 @@ def language_of(
         raise UserError(f"--language {code}: not in the language registry; {near}; or give --name, its English name")
     if script and not unicode_scripts(script):
         raise UserError(f"--script {script}: not known; expected a script of ISO 15924, like Latn")
-    found = Guess(code, name or row["name"], script or row.get("script") or _script(texts), bool(row), why, sure)
+    if not (script := script or row.get("script") or _script(texts)):
+        raise UserError(f"{path}: its letters are in no script that is known; give --script, of ISO 15924, like Latn")
+    found = Guess(code, name or row["name"], script, bool(row), why, sure)
     _check(path, texts, found)
     return found
 
 
 def _script(texts: list[str]) -> str:
-    """The script of most letters."""
+    """The script of most letters; empty: none of SCRIPTS."""
     text = " ".join(texts[:200])
-    return max(COMMON, key=lambda script: len(regex.findall(f"[{characters_of(script)}]", text)))
+    counts = {script: len(regex.findall(f"[{characters_of(script)}]", text)) for script in SCRIPTS}
+    return max(counts, key=lambda script: counts[script]) if any(counts.values()) else ""
 
 
 def _check(path: Path, texts: list[str], language: Guess) -> None:
@@ -268,7 +260,7 @@ def require_language(where: str, texts: list[str], language: Guess) -> None:
     if share < SHARE:
         raise UserError(
             f"{where}: {share:.0%} of its letters are {language.script}, in which {language.name} is written, and most "
-            f"are {_script(texts)}; give another text, or --language and --script of this one"
+            f"are {_script(texts) or 'of no known script'}; give another text, or --language and --script of this one"
         )
     if language.sure or not code_of(language.code) or not (found := identified(texts, language.code)):
         return

@@ -39,6 +39,7 @@ class Needs:
         """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, threads and GPUs; 0: none."""
         self.study, self.costs, self.seconds = study, costs, seconds
         self.sizes = Sizes(study, costs)
+        self.without_gpu = Sizes(study, costs, on_cpu=True) if study.forecast.device == "cpu" else None
         self._loads: dict[Product, Load] = {}
 
     def threads(self, rule: str) -> int:
@@ -63,10 +64,15 @@ class Needs:
         def load(wildcards: Any) -> Load:
             return self.load(PRODUCTS[rule].of(self.study, wildcards)) if opens else Load()
 
+        def held(wildcards: Any) -> int:
+            """MiB that a step of training takes of the main memory, with the weights."""
+            trains = cost.trains and self.without_gpu
+            return PRODUCTS[rule].of(self.study, wildcards).load(self.without_gpu).gpu_mb if trains else 0
+
         @rule_function
         def mem_mb(wildcards: Any, attempt: int) -> int:
             own = load(wildcards)
-            needed = cost.memory_mb + (own.parameters * cost.weights + own.kept) / MIB
+            needed = cost.memory_mb + max(own.parameters * cost.weights / MIB, held(wildcards)) + own.kept / MIB
             return math.ceil(HEADROOM * needed / ROUND) * ROUND * attempt
 
         @rule_function

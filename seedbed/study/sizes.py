@@ -46,9 +46,15 @@ class Load(NamedTuple):
 class Sizes:
     """The sizes of a study's models."""
 
-    def __init__(self, study: Study, costs: CostSpec) -> None:
-        """Keep what is known; `costs` has the sizes of models that are not there."""
-        self.study, self.costs = study, costs
+    def __init__(self, study: Study, costs: CostSpec, *, on_cpu: bool = False) -> None:
+        """Keep what is known.
+
+        Args:
+            study: the study.
+            costs: has the sizes of models that are not there.
+            on_cpu: what is needed is needed of the main memory, and `auto` is float32.
+        """
+        self.study, self.costs, self.on_cpu = study, costs, on_cpu
         self.shape = cache(self._shape)
 
     def generator(self, name: str) -> float:
@@ -98,11 +104,12 @@ class Sizes:
         training, learns = made.training, made.learns
         if training.part == "head" and made.spec.paired:
             return self._beside(backbone, recipe, training)
-        texts = max(map(len, learns.shapes)) * training.batch_size
+        read = [shape for shape in learns.shapes if {*shape} <= {*made.spec.data.columns}] or learns.shapes
+        texts = max(2, *map(len, read)) * training.batch_size  # a single text is encoded twice
         tokens = min(texts, training.mini_batch or texts) * training.max_length
         if training.part == "head":  # the transformer only reads
             return gpu_memory.reading(shape, tokens=tokens, dtype="float32")
-        options = {"dtype": training.precision, "checkpointed": training.gradient_checkpointing}
+        options = {"dtype": self._dtype(training.precision), "checkpointed": training.gradient_checkpointing}
         need = gpu_memory.training(shape, tokens=tokens, **_trained(shape, training), **options)
         if not learns.reread:
             return need
@@ -143,7 +150,7 @@ class Sizes:
         """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
         tokens = masked.batch_size * masked.length
         shape = self.shape("encoders", backbone)
-        return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=masked.precision))
+        return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=self._dtype(masked.precision)))
 
     def fine_tuning(self, classifier: str) -> int:
         """Training all of a backbone with a head on labelled texts."""
@@ -156,7 +163,8 @@ class Sizes:
 
     def _tuning(self, backbone: str, learning: FineTuning | Reading, dtype: Precision) -> int:
         tokens = learning.batch_size * learning.max_length
-        return self._asked(gpu_memory.training(self.shape("encoders", backbone), tokens=tokens, dtype=dtype))
+        shape = self.shape("encoders", backbone)
+        return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=self._dtype(dtype)))
 
     def writing(self, generator: str, others: Sequence[Need] = ()) -> int:
         """MiB to run a generator, on each of its GPUs, with one of `others` loaded at a time; 0: a server runs it."""
@@ -217,10 +225,15 @@ class Sizes:
 
     def _asked(self, need: Need) -> int:
         """MiB to request. If no GPU has the memory of a usual batch, the largest is requested, provided that the
-        weights fit.
+        weights fit. Of main memory, what is needed.
         """
+        if self.on_cpu:
+            return math.ceil((need.fixed + need.batch) / gpu_memory.MIB)
         largest = max(self.study.gpus.memory.values(), default=need.whole)
         return max(need.least, min(need.whole, largest))
+
+    def _dtype(self, dtype: Precision) -> Precision:
+        return "float32" if self.on_cpu and dtype == "auto" else dtype
 
     def _reading(self, backbone: str, rows: int, copies: int = 1) -> int:
         """Encoding batches of texts, in float32. Fused encoders are open at the same time."""

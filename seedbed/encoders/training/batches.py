@@ -204,7 +204,7 @@ def sample_shared_batches(
         name = min(sizes, key=lambda one: counts[one].max() / sizes[one])
         raise UserError(
             f"training.batches: {sizes[name]} rows of {f'set {name!r}' if name else 'the other sets'} in each batch, "
-            f"and there are {counts[name].max()}; give fewer"
+            f"and there are {counts[name].max()}; let the recipe's `training.batches` take fewer, or give more rows"
         )
     left = {name: rng.permutation(decks[name]) for name in sizes}
     for _ in range(steps):

@@ -69,6 +69,8 @@ class RuleCost(Settings):
     """Peak resident memory without weights."""
     weights: float = Field(0, ge=0)
     """Bytes of resident memory for each parameter."""
+    trains: bool = False
+    """Without a GPU the main memory holds what a step of training takes, too."""
     row_bytes: float = Field(0, ge=0)
     """Bytes of output for each row."""
     spread: float = Field(gt=1)

@@ -34,7 +34,7 @@ HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with Hausa text, and what a person may have besides."""
     monkeypatch.chdir(tmp_path)
-    Path("hau.txt").write_text("\n".join(HAUSA["sentence1"]) + "\n")
+    Path("hau.txt").write_text("\n".join([*HAUSA["sentence1"], *HAUSA["sentence2"]]) + "\n")
     HAUSA.to_csv("test.tsv", sep="\t", index=False)
     pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
     pairs.to_csv("pairs.csv", index=False)
@@ -224,6 +224,20 @@ def test_running_text_and_translations_are_trained_on_together_and_first():
     assert "bootstrap" not in written("hau.txt", "--parallel", "parallel.tsv")["recipes"], "none of these train"
 
 
+@pytest.mark.parametrize("lines, count, lacking", [(240, 40, "translations"), (100, 500, "adjacent")])
+def test_what_would_not_fill_a_batch_is_not_trained_on_together(capsys, lines, count, lacking):
+    """The preset takes 32 translations and 64 neighbours in each batch, and a training with fewer stops."""
+    Path("hau.txt").write_text("\n".join(Path("hau.txt").read_text().splitlines()[:lines]))
+    given = ("hau.txt", "--parallel", translations(count), "--test", "test.tsv")
+    assert not {"retained", "bootstrap"} & {*written(*given)["recipes"]}
+    said = capsys.readouterr().out
+    assert f"Its {count} translations all train." in said and re.search(rf"pairs of `{lacking}` or more", said)
+    Path("study.yaml").unlink()
+    written("hau.txt", "--test", "test.tsv")
+    main(["add", "many.tsv", "--parallel"])
+    assert "bootstrap" not in yaml.safe_load(Path("study.yaml").read_text())["recipes"]
+
+
 def test_translations_that_come_later_add_what_they_would_have_begun():
     """But for the prefix, which is that of the encoders that are trained already."""
     at_once = written("hau.txt", "--parallel", translations(500))
@@ -338,6 +352,15 @@ def test_what_is_unlike_the_registry_is_written():
     assert row == {"script": "Arab", "corpus": {"file": "ajami.hau.txt"}}
 
 
+@pytest.mark.parametrize("first, script", [("ހ", "Thaa"), ("𞤀", "Adlm"), ("ა", "Geor"), ("ߊ", "Nkoo")])
+def test_the_script_of_a_language_that_the_registry_lacks_is_seen(first, script):
+    letters = [chr(ord(first) + number) for number in range(20)]
+    words = ["".join(letters[start : start + 4]) for start in range(16)]
+    lines = (" ".join([*words[:8], words[number % 16], words[number // 16]]) for number in range(60))
+    Path("abc.txt").write_text("\n".join(lines))
+    assert written("abc.txt", "--language", "abc", "--name", "Abc")["languages"]["abc"]["script"] == script
+
+
 def test_a_text_is_lines_or_a_table_and_any_name_will_do(capsys):
     HAUSA.rename(columns={"sentence1": "text"}).to_json("rows.hau.JSONL", orient="records", lines=True)
     assert "adjacent" not in written("rows.hau.JSONL")["recipes"]
@@ -362,8 +385,8 @@ def test_pairs_need_no_ids():
 
 
 def test_lines_that_a_run_leaves_out_are_told():
-    text = Path("hau.txt").read_text()
-    Path("hau.txt").write_text(text + f"{' '.join(text.split())}\n" * 20)
+    text = "\n".join(HAUSA["sentence1"])
+    Path("hau.txt").write_text(text + f"\n{' '.join(text.split())}" * 20)
     written("hau.txt")
     kept = HAUSA["sentence1"].nunique()
     said = f"# * A run leaves out {140 - kept} of the first 140 lines: sentences are of 3 words or more and 10 to 500"
@@ -397,6 +420,7 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--language", "xyz"], "--language xyz: ... registry; known: "),
         (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
         (["text.txt"], "text.txt: ... give --language"),
+        (["runes.txt", "--language", "abc", "--name", "Abc"], "runes.txt: ... no script ... --script"),
         (["few.hau.txt"], "few.hau.txt: 2 sentences among its first 2 lines ... 3 words"),
         (
             ["long.hau.txt"],
@@ -447,6 +471,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     english = pd.read_csv(ENGLISH, sep="\t")["positive"]
     Path("english.hau.txt").write_text("\n".join(english))
     Path("text.txt").write_text(text)
+    Path("runes.txt").write_text("\n".join(f"ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛇᛈᛉᛊᛏᛒ {'ᛖ' * row}" for row in range(1, 61)))
     Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
     pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t").to_csv("indonesian.tsv", sep="\t", index=False)
     told = HAUSA.assign(text=HAUSA["sentence1"], pivot=HAUSA["sentence2"])

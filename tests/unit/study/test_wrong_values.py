@@ -181,4 +181,8 @@ def test_a_name_with_braces_which_snakemake_fills_in_is_refused(tmp_path: Path) 
 
 def test_check_says_that_nothing_is_wrong_of_files_that_are_laid_over_each_other(capsys: pytest.CaptureFixture) -> None:
     command.main(["check", "config/demo.yaml", "config/demo-six.yaml"])
+    command.main(["check", "config/demo.yaml", "--config", "seeds=[1, 2]", "results=elsewhere"])
+    for given, fault in (("seeds=[0.5]", "seeds"), ("seeds", "seeds"), ("seeds=[1", "KEY=VALUE")):
+        with pytest.raises(SystemExit, match=fault):
+            command.main(["check", "config/demo.yaml", "--config", given])
     assert "nothing is wrong" in capsys.readouterr().out
