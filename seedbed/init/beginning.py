@@ -222,10 +222,9 @@ def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Clea
     if not {*names} <= {*corpora}:
         return Parts()
     for name in names:
-        # Twice a batch's: tests leave some out, and each step would read the same ones.
-        if (count := _pairs(corpora[name], facts, cleaning, 2 * needed[name])) < 2 * needed[name]:
-            said = f"`bootstrap` takes {2 * needed[name]} pairs of `{name}` or more, and there are {count}: it is left out."
-            return Parts(said=[said])
+        least = 2 * needed[name]  # tests leave some out, and each step would read the same ones
+        if (count := _pairs(corpora[name], facts, cleaning, least)) < least:
+            return Parts(said=[f"`bootstrap` is left out: it takes {least} pairs of `{name}` or more, not {count}."])
     return Parts(
         others={"bootstrap": PAIRS | {"sets": {name: without_kind(corpora[name]) for name in names}}},
         recipes={"retained": {}, "bootstrap": {}},
@@ -234,7 +233,7 @@ def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Clea
 
 
 def _pairs(corpus: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning, enough: int) -> int:
-    """How many pairs a corpus has after cleaning, counted until there are enough; what is no file here counts as that."""
+    """How many pairs a corpus has after cleaning, counted until there are enough; enough, if it is no file here."""
     source = Source.model_validate(without_kind(corpus)).resolved(facts)
     if not all(one.file for one in source.readings()):
         return enough

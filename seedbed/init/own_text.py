@@ -61,9 +61,11 @@ MARKS = {
 UNMARKED = ("UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE")
 """Encodings of a text that has NUL bytes and no byte order mark."""
 SCRIPTS = (
-    "Latn Cyrl Arab Ethi Deva Beng Hebr Grek Thai Telu Taml Mymr Khmr Tibt Geor Armn Gujr Guru Orya Knda Mlym Sinh Laoo "
-    "Thaa Adlm Nkoo Tfng Vaii Cans Cher Mong Syrc Olck Mtei Cakm Rohg Lisu Yiii Bali Java Sund Lana Osge Hang Hani Hira"
-).split()
+    "Latn", "Cyrl", "Arab", "Ethi", "Deva", "Beng", "Hebr", "Grek", "Thai", "Telu", "Taml", "Mymr", "Khmr",
+    "Tibt", "Geor", "Armn", "Gujr", "Guru", "Orya", "Knda", "Mlym", "Sinh", "Laoo", "Thaa", "Adlm", "Nkoo",
+    "Tfng", "Vaii", "Cans", "Cher", "Mong", "Syrc", "Olck", "Mtei", "Cakm", "Rohg", "Lisu", "Yiii", "Bali",
+    "Java", "Sund", "Lana", "Osge", "Hang", "Hani", "Hira",
+)  # fmt: skip
 """Candidate scripts for a language whose script is unknown: those that are in use (Unicode Standard Annex 31, tables 5
 and 7)."""
 
