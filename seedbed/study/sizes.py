@@ -20,6 +20,7 @@ from seedbed.gpu_memory import Need, Shape
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.precision import Precision
+from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 
@@ -59,7 +60,7 @@ class Sizes:
         """Parameters of the weights that a job loads to run a generator; 0: a server runs it, and the job loads its
         tokenizer alone.
         """
-        return self.generator(generator) if self.gpus(generator) else 0
+        return self.generator(generator) if self._of(generator).gpus else 0
 
     def encoder(self, backbone: str) -> float:
         """Parameters of a backbone's weights, all of a fusion; 0: a server has them."""
@@ -71,11 +72,6 @@ class Sizes:
         if spec.prompted:
             return self.loaded(spec.generator)
         return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
-
-    def gpus(self, generator: str) -> int:
-        """Number of GPUs of a generator: vLLM can split a model over several; a model on a server has none here."""
-        spec = self.study.generators[generator]
-        return {"vllm": spec.tensor_parallel, "openai": 0, "openai-chat": 0}.get(spec.backend, 1)
 
     def adapting(self, generator: str) -> int:
         """Training an adapter of a generator."""
@@ -161,7 +157,7 @@ class Sizes:
     def writing(self, generator: str, others: Sequence[Need] = ()) -> int:
         """MiB to run a generator, on each of its GPUs, with one of `others` loaded at a time; 0: a server runs it."""
         spec = self.study.generators[generator]
-        if spec.backend in ("openai", "openai-chat", "published"):
+        if not self._of(generator).gpus:
             return 0
         sampling, shape = spec.sampling, self._written_by(generator)
         if spec.backend == "vllm":
@@ -177,7 +173,7 @@ class Sizes:
 
     def written(self, generator: str) -> Load:
         """Memory of a job that runs a generator."""
-        return Load(self.gpus(generator), self.writing(generator), self.loaded(generator))
+        return Load(self._of(generator).gpus, self.writing(generator), self.loaded(generator))
 
     def reading(self, backbone: str, tasks: Sequence[str], copies: int = 1) -> Load:
         """Encoding the texts of tasks, with several encoders of a backbone loaded (`copies`)."""
@@ -237,8 +233,11 @@ class Sizes:
         names = fusion.of if fusion else [pair.multilingual, pair.english] if pair else [backbone]
         return [self.shape("encoders", name) for name in names if not self.study.backbones[name].endpoint]
 
+    def _of(self, generator: str) -> StudyGenerator:
+        return StudyGenerator.get(self.study, generator)
+
     def _written_by(self, generator: str) -> Shape:
-        return self.shape("generators", self.study.makers[generator, "weights"])
+        return self.shape("generators", self._of(generator).model)
 
     def _shape(self, room: str, name: str) -> Shape:
         """Shape of weights that exist, else by the size that resources/forecast.yaml or the model's name gives."""

@@ -1,15 +1,10 @@
 """Checks of a study's translators and judges, and their requirements."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from seedbed.encoders.recipes import Recipe
 from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING
 from seedbed.settings import require_known
-
-if TYPE_CHECKING:
-    from seedbed.study.model import Study
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.model import Study
 
 
 def consistent(study: Study) -> None:
@@ -67,5 +62,5 @@ def _by_adapters(recipe: Recipe) -> bool:
 
 def _writes(study: Study, where: str, generator: str) -> None:
     require_known(where, "generator", generator, study.generators)
-    if study.generators[generator].backend == "published":
+    if not StudyGenerator.get(study, generator).writes:
         raise ValueError(f"{where}: {generator} is published triplets and writes nothing; take another")

@@ -339,7 +339,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         spec, helpers = self.classifier.spec, self.classifier.helpers()
         if spec.as_baseline:  # its labels are there already, or need no model
             return Load()
-        gpus = sizes.gpus(spec.generator) if spec.prompted else 1
+        gpus = self.classifier.generator.gpus if spec.prompted else 1
         beside = max(map(sizes.encoder, helpers), default=0)
         return Load(gpus, sizes.labelling(self.backbone, helpers), sizes.classifier(self.backbone) + beside)
 
