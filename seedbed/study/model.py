@@ -24,7 +24,7 @@ from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator, ScaleChoice
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
-from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of
+from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of, training_set_of
 from seedbed.resources import FOLDER, specs
 from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, suggest
 from seedbed.study.settings import Corpora, Gpus, Language, Start
@@ -283,6 +283,10 @@ class Study(Settings):
     def test_set(self, task: str) -> str:
         """The task whose test set a task is scored on."""
         return self.tasks[task].set_of or task
+
+    def training_name(self, task: str) -> str:
+        """The name of the training set of a task, which may be another task's."""
+        return training_set_of(self.test_set(task))
 
     def test(self, task: str, code: str) -> Source | None:
         """The test set of a task for a language; None if the task lacks it."""

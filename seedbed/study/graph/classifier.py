@@ -15,7 +15,6 @@ from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import modules_of
-from seedbed.names import TRAINING
 from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
@@ -344,10 +343,9 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
     def inputs(self) -> dict[str, Files]:
         """The encoder of this seed, or of a recipe without seeds; the training set and the test sets."""
         base = Encoder.offered(self.study, self.backbone, self.recipe, self.lang, self.seed)
-        train = f"{self.study.test_set(self.task)}{TRAINING}"
         return {
             "base": base.path,
-            "train": self.at(paths.CORPUS, lang=self.train_lang, corpus=train),
+            "train": self.at(paths.CORPUS, lang=self.train_lang, corpus=self.study.training_name(self.task)),
             "tests": self.tests,
         }
 

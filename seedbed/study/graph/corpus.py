@@ -11,7 +11,7 @@ from seedbed.corpora.settings import Anchors as Drawing
 from seedbed.corpora.settings import Source
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
-from seedbed.names import SEED_PAIRS, TRAINING
+from seedbed.names import SEED_PAIRS, task_of
 from seedbed.study import language_pairs, paths, published
 from seedbed.study.checks import leakage
 from seedbed.study.graph.product import Files, Product
@@ -38,14 +38,14 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     def of_training(cls, study: Study, task: str, lang: str) -> str:
         """The training set of a task for a language; empty: the task has none."""
         other = study.train_of(task, lang)
-        return other and at(study, paths.CORPUS, lang=other, corpus=f"{study.test_set(task)}{TRAINING}")
+        return other and at(study, paths.CORPUS, lang=other, corpus=study.training_name(task))
 
     # ---- What it is.
 
     @property
     def task(self) -> str:
         """The task whose test or training set it is, if it is one."""
-        return self.corpus.removesuffix(TRAINING)
+        return task_of(self.corpus)
 
     @cached_property
     def source(self) -> Source:

@@ -18,7 +18,7 @@ from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.names import TOGETHER, TRAINING, languages_of
+from seedbed.names import TOGETHER, languages_of
 from seedbed.study import paths
 from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, seeds_of, trained_as
 from seedbed.study.graph.corpus import Corpus
@@ -287,10 +287,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
     def _sets_of_texts(self) -> Iterator[tuple[str, str]]:
         """The sets of texts: name and language, or order of two."""
         for task, lang in self.sets:
-            name = self.study.test_set(task)
-            yield name, lang
+            yield self.study.test_set(task), lang
             if len(languages_of(lang)) == 1 and Corpus.of_training(self.study, task, lang):
-                yield f"{name}{TRAINING}", self.study.train_of(task, lang)
+                yield self.study.training_name(task), self.study.train_of(task, lang)
 
     # ---- Its job.
 
