@@ -186,6 +186,11 @@ class StudyRecipe(Part):
 
     # ---- Languages.
 
+    @cached_property
+    def codes(self) -> list[str]:
+        """The study's languages that it offers encoders to."""
+        return self.spec.only.languages or [*self.study.languages]
+
     def folder(self, code: str) -> str:
         """The language folder of the encoder that it offers to a language."""
         spec = self.spec
@@ -201,7 +206,7 @@ class StudyRecipe(Part):
         spec = self.spec
         if not (spec.together or spec.of_several):
             return [folder]
-        of_all = {*(spec.only.languages or self.study.languages), *([self.study.pivot] if spec.together else [])}
+        of_all = {*self.codes, *([self.study.pivot] if spec.together else [])}
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
     def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
@@ -425,7 +430,7 @@ def served(study: Study, recipe: str, lang: str) -> set[str]:
 def _served(study: Study) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
-        for code in recipe.spec.only.languages or study.languages:
+        for code in recipe.codes:
             for learnt in recipe.trained_on(code):
                 found.setdefault(learnt, set()).add(code)
     return found

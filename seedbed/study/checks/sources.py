@@ -93,8 +93,7 @@ def _folders(study: Study, recipe: str) -> set[str]:
     if not spec.made:
         return set()
     of = StudyRecipe.get(study, recipe)
-    folders = {of.folder(code) for code in spec.only.languages or study.languages}
-    folders = {code for code in folders if not of.is_pivot(code)}
+    folders = {folder for folder in map(of.folder, of.codes) if not of.is_pivot(folder)}
     names = of.every_backbone
     trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in names)]
     return {code for folder in trained for code in of.languages(folder)}
@@ -237,14 +236,15 @@ SUPPLIES = {"composed": _composition, "cross-lingual": _xllora, "none": lambda s
 def _published(study: Study) -> None:
     """What others have made, where the study takes it."""
     for name, recipe in study.recipes.items():
-        for code in recipe.only.languages or study.languages:
-            folder = StudyRecipe.get(study, name).folder(code)
+        of = StudyRecipe.get(study, name)
+        for code in of.codes:
+            folder = of.folder(code)
             for backbone in recipe.published:
                 encoder = published.encoder(study, backbone, name, folder)
                 _check_model(encoder, f"recipes.{name}.published.{backbone} for {folder}")
             if not recipe.written:
                 continue
-            facts = StudyRecipe.get(study, name).writer, recipe.written
+            facts = of.writer, recipe.written
             where = f"of {facts[0]} by {facts[1]} for {code}"
             _check_file(published.triplets(study, *facts, code), f"the triplets {where}")
             for polarity in POLARITIES:

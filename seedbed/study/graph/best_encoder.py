@@ -215,7 +215,7 @@ class Answer(Part):
             Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed).path
             for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
             if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
-            if code in (recipe.spec.only.languages or [code])
+            if code in recipe.codes
             for backbone in recipe.every_backbone
             if not (study.backbones[backbone].on_request or study.backbones[backbone].fusion)
             for seed in recipe.seeds

@@ -334,7 +334,7 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         learnt = trained_as(study, self.task)
         return {
             f"{code}/{study.test_set(task)}": Corpus.of_test(study, task, code)
-            for code in sorted(recipe.spec.only.languages or study.languages)
+            for code in sorted(recipe.codes)
             if recipe.folder(code) == self.lang
             for task in study.tests_by_language[code]
             if trained_as(study, task) == learnt and study.train_of(task, code) == self.train_lang
