@@ -286,10 +286,19 @@ class StudyRecipe(Part):
     # ---- Data.
 
     @property
+    def generator(self) -> str:
+        """The generator that it names, or the study's first; empty: the study has none."""
+        return self.spec.data.by or next(iter(self.study.generators), "")
+
+    @property
     def writer(self) -> str:
-        """The generator whose triplets it trains on."""
-        name = self.spec.data.by or next(iter(self.study.generators))
-        return self.study.makers[name, self.spec.written]
+        """The generator whose triplets it trains on: `generator`, or one like it that has the same triplets."""
+        return self.study.makers[self.generator, self.spec.written]
+
+    @property
+    def needs_adapters(self) -> bool:
+        """Whether adapters generate the triplets that it trains on."""
+        return bool(self.spec.written) and WRITING[self.spec.written].adapters != "none"
 
     @property
     def scale_chosen_on(self) -> str:

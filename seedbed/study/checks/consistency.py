@@ -14,7 +14,7 @@ from seedbed.settings import Settings, require_known, suggest
 from seedbed.study.checks.classifiers import of_classifiers
 from seedbed.study.checks.leakage import share_rows
 from seedbed.study.checks.prefixes import of_prefixes
-from seedbed.study.checks.recipes import of_recipes
+from seedbed.study.checks.recipes import of_recipes, require_seeds
 from seedbed.study.checks.translated import of_pairs, of_readers, referred
 from seedbed.study.model import Study
 
@@ -121,9 +121,7 @@ def _choice(study: Study, name: str, choice: ScaleChoice) -> None:
     _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
     trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
     require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
-    if choice.seed is not None and choice.seed not in study.seeds:
-        known = ", ".join(map(str, study.seeds))
-        raise ValueError(f"{where}.seed: {choice.seed} is none of the study's; known: {known}")
+    require_seeds(study, f"{where}.seed", [] if choice.seed is None else [choice.seed])
 
 
 def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], chosen: str) -> None:

@@ -1,10 +1,11 @@
 """Checks of recipes: their data, their objective, and the encoders that they start from or read."""
 
+from collections.abc import Iterable
+
 from pydantic import ValidationError
 
 from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Pivot, Reference, Training
-from seedbed.generators.settings import WRITING
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
 from seedbed.study.checks.languages import of_languages
@@ -47,15 +48,12 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         _mined(study, where, recipe)
     _starts(study, name, (name,))
     require_known(f"{where}.data.by", "generator", recipe.data.by, study.generators)
-    adapted = recipe.written and WRITING[recipe.written].adapters != "none"
-    if adapted and not study.generators[writer := StudyRecipe.get(study, name).writer].source:
+    of = StudyRecipe.get(study, name)
+    if of.needs_adapters and not study.generators[writer := of.writer].source:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
         require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
-    if wrong := sorted({*(recipe.only.seeds or [])} - {*study.seeds}):
-        raise ValueError(
-            f"{where}.only.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}"
-        )
+    require_seeds(study, f"{where}.only.seeds", recipe.only.seeds or [])
     for entry in recipe.only.backbones or []:
         if study.backbones[entry].endpoint and recipe.made:
             raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
@@ -66,13 +64,23 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if wrong := sorted({*recipe.published} & {*study.fused}):
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
     try:
-        training = StudyRecipe.get(study, name).training
+        training = of.training
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=f"{where}.training")) from None
     if recipe.trained and training.batch_size < (least := recipe.learns().least):
         key = f"{where}.training" if "batch_size" in recipe.training else "training"
         raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
     of_languages(study, name)
+
+
+def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
+    """Check that seeds are the study's.
+
+    Raises:
+        ValueError: one is not.
+    """
+    if wrong := sorted({*seeds} - {*study.seeds}):
+        raise ValueError(f"{where}: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:

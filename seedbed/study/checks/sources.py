@@ -15,6 +15,7 @@ from seedbed.study import published
 from seedbed.study.graph.classifier import adapted
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
+from seedbed.study.variants import is_composed
 
 
 def with_sources(study: Study) -> None:
@@ -168,14 +169,13 @@ def _identified(study: Study, spec: Recipe) -> str:
 
 def _learns_nli(study: Study, recipe: str) -> bool:
     """Whether a recipe's encoders, or its generator's task adapters, train on NLI triplets in the pivot language."""
-    spec = study.recipes[recipe]
+    spec, of = study.recipes[recipe], StudyRecipe.get(study, recipe)
     if not spec.written:
         return bool(spec.data and spec.data.origin == "nli")
-    adapters, generator = WRITING[spec.written].adapters, StudyRecipe.get(study, recipe).writer
-    if adapters == "none":
+    if not of.needs_adapters:
         return False
-    built = adapters == "composed" or study.generators[generator].xllora.uses("synthetic")
-    return built and not all(_given(study, generator, spec.written, code) for code in _folders(study, recipe))
+    built = is_composed(spec) or study.generators[of.writer].xllora.uses("synthetic")
+    return built and not all(_given(study, of.writer, spec.written, code) for code in _folders(study, recipe))
 
 
 def _given(study: Study, generator: str, method: Method, code: str) -> bool:

@@ -1,10 +1,10 @@
 """Checks of a study's translators and judges, and their requirements."""
 
-from seedbed.encoders.recipes import Recipe
-from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING
+from seedbed.generators.settings import WITH_LIKELIHOODS
 from seedbed.settings import require_known
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 
 def consistent(study: Study) -> None:
@@ -46,18 +46,13 @@ def consistent(study: Study) -> None:
 
 def _without_template(study: Study) -> None:
     """Check that a translator with an adapter has no chat template arguments: adapters are trained without any."""
-    adapted = {
-        recipe.data.by or next(iter(study.generators), "") for recipe in study.recipes.values() if _by_adapters(recipe)
-    }
+    recipes = (StudyRecipe.get(study, name) for name in study.recipes)
+    adapted = {recipe.generator for recipe in recipes if recipe.needs_adapters}
     adapted |= {spec.generator for spec in study.translators.values() if spec.adapter}
     adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.prompted}
     for name in sorted(adapted & {*study.generators}):
         if study.generators[name].template:
             raise ValueError(f"generators.{name}.template: its adapters are trained without; leave it out")
-
-
-def _by_adapters(recipe: Recipe) -> bool:
-    return bool(recipe.written) and WRITING[recipe.written].adapters != "none"
 
 
 def _writes(study: Study, where: str, generator: str) -> None:
