@@ -35,7 +35,7 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
         translators.consistent(study)
         adapters.consistent(study)
         best.consistent(study)
-        quoted.consistent(study)
+        quoted.quotes(study)
         sources.with_sources(study)
         tracking.require(study.report_to)
     except ValidationError as error:

@@ -15,7 +15,7 @@ from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
 from seedbed.names import anchors_in
 from seedbed.study import paths, published
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.study.part import Part
 from seedbed.study.paths import at
 from seedbed.study.variants import is_composed
@@ -433,9 +433,10 @@ class StudyRecipe(Part):
 
 def served(study: Study, recipe: str, lang: str) -> set[str]:
     """The languages to which some recipe offers an encoder that is trained on a recipe's data in a language."""
-    return study.once("served", lambda: _served(study)).get((recipe, lang), set())
+    return _served(study).get((recipe, lang), set())
 
 
+@once_per_study
 def _served(study: Study) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for recipe in (StudyRecipe.get(study, name) for name in study.recipes):

@@ -21,7 +21,7 @@ from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.study.part import Part
 from seedbed.study.paths import at
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
@@ -370,6 +370,7 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         return Load(1, sizes.tuning(self.backbone, self.recipe, self.learning), sizes.encoder(self.backbone))
 
 
+@once_per_study
 def trained_as(study: Study, task: str) -> str:
     """The task that names a training: of those with the same training sets and the same settings the first that has
     test sets of its own, so that a further task on them moves no training.
@@ -378,15 +379,11 @@ def trained_as(study: Study, task: str) -> str:
         study: the study.
         task: a task that is fine-tuned.
     """
-    return study.once(("learnt as", task), lambda: _trained_as(study, task))
-
-
-def _trained_as(study: Study, task: str) -> str:
-    alike = [name for name in study.tasks if _learnt(study, name) == _learnt(study, task)]
+    alike = [name for name in study.tasks if _training_of(study, name) == _training_of(study, task)]
     return min(alike, key=lambda name: (study.test_set(name) != name, name))
 
 
-def _learnt(study: Study, task: str) -> tuple[Any, ...]:
+def _training_of(study: Study, task: str) -> tuple[Any, ...]:
     """All that a task's training depends on but the language."""
     spec, sets = study.tasks[task], study.tasks[study.test_set(task)]
     return spec.protocol, sets.train, sets.clean, spec.fine_tuning, spec.reading

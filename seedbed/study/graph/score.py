@@ -25,7 +25,7 @@ from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.translation import translations_of
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.study.paths import argument_of
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of
 from seedbed.study.sizes import Load, Sizes
@@ -386,6 +386,7 @@ def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
 # ---- Shards of the languages in which a language model is prompted.
 
 
+@once_per_study
 def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
     """Shard -> its languages, for a system that prompts a language model; empty for any other system.
 
@@ -393,11 +394,7 @@ def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
     """
     if not (spec := study.classifiers.get(system)) or not spec.prompted:
         return {}
-    return study.once(("shares", system, tasks), lambda: _shares(StudyClassifier.get(study, system), tasks))
-
-
-def _shares(classifier: StudyClassifier, tasks: str) -> dict[str, list[str]]:
-    study = classifier.study
+    classifier = StudyClassifier.get(study, system)
     named = {name for name in study.tasks if tasks in (TOGETHER, name)}
     asked = [code for code in sorted(study.languages) if named.intersection(classifier.tasks_in(code))]
     alone = {code: [code] for code in asked if code in study.reserved}
