@@ -93,11 +93,15 @@ class StudyClassifier(Part):
         """The settings of its language model, which answers without adapters."""
         return self.generator.written_with("lora", "xllora", "shots")
 
-    def adapter(self, part: str, lang: str) -> str:
-        """Its adapter for the task or a language; a language model has the latter from its generator."""
-        if self.generator and part == "language":
+    def task_adapter(self, lang: str) -> str:
+        """Its adapter for the task, trained on labelled pairs of a language."""
+        return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part="task", lang=lang)
+
+    def language_adapter(self, lang: str) -> str:
+        """Its adapter of a language; that of a language model is its generator's."""
+        if self.generator:
             return self.generator.language_adapter(lang)
-        return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part=part, lang=lang)
+        return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part="language", lang=lang)
 
     # ---- What it is scored on.
 
@@ -405,7 +409,7 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
             return ""
         form, _, scale = self.variant.partition("-")
         if form != "composition":
-            return self.owner.adapter("task", self.lang)
+            return self.owner.task_adapter(self.lang)
         model = f"{self.classifier}+{scale}" if scale else self.classifier
         return self.at(paths.COMPOSED, room="classifiers", model=model, polarity=self.study.pivot)
 
@@ -415,7 +419,7 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
         spec = self.owner.spec
         if self.variant == "base" or spec.generator or spec.baseline:
             return ""
-        return self.owner.adapter("task", self.study.pivot if self.variant.startswith("composition") else self.lang)
+        return self.owner.task_adapter(self.study.pivot if self.variant.startswith("composition") else self.lang)
 
     def inputs(self) -> dict[str, Files]:
         """What it is made of, and the encoder that it needs whatever the language; a manifest has its digest."""

@@ -23,7 +23,7 @@ from seedbed.study import paths
 from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, seeds_of, trained_as
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
-from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.translation import translations_of
 from seedbed.study.model import Study, once_per_study
 from seedbed.study.paths import argument_of
@@ -89,12 +89,12 @@ class Scores(Product, rule="score", place=paths.SCORES):
     @property
     def by_variant(self) -> list["Scores"]:
         """The first of each system."""
-        return [*{one.recipe: one for one in reversed(self.each)}.values()][::-1]
+        return first_of_each(self.each, lambda one: one.recipe)
 
     @property
     def by_language(self) -> list["Scores"]:
         """The first of each language."""
-        return [*{one.test_lang: one for one in reversed(self.each)}.values()][::-1]
+        return first_of_each(self.each, lambda one: one.test_lang)
 
     # ---- What is scored.
 
