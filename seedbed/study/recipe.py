@@ -158,11 +158,6 @@ class StudyRecipe(Part):
         return next((name for name in (self.spec.like, self.name) if name in presets()), "")
 
     @cached_property
-    def learns(self) -> Objective | None:
-        """Its objective; None: nothing is trained."""
-        return self.spec.learns() if self.spec.trained else None
-
-    @cached_property
     def training(self) -> Training:
         """Training settings: the study's, updated by the recipe's; a recipe that continues another's encoder keeps its
         modules.
@@ -176,13 +171,13 @@ class StudyRecipe(Part):
         return self.training.without(*Training.model_fields.keys() - {"pooling", "layers"})
 
     @cached_property
-    def learnt(self) -> bool:
+    def involves_training(self) -> bool:
         """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or compares
         with.
         """
         actor = self.spec.english.actor
         chooser = self.other(actor) if actor in self.study.recipes else None
-        return self.spec.made or any(other.learnt for other in (self.start, chooser, self.varied) if other)
+        return self.spec.made or any(other.involves_training for other in (self.start, chooser, self.varied) if other)
 
     # ---- Languages.
 
@@ -241,7 +236,7 @@ class StudyRecipe(Part):
         untrained = not spec.made or (spec.published and published.begins(study, "encoders"))
         if untrained:
             return [0]
-        if self.learns and not self.learns.own_seed:
+        if spec.minimises and not spec.minimises.own_seed:
             return self.heads
         begun = self.start.seeds if self.start else sorted(study.seeds)
         if self.start and not (spec.copies and spec.copies.way.of_seeds):
@@ -367,7 +362,7 @@ class StudyRecipe(Part):
     @cached_property
     def weighs(self) -> tuple[float, ...] | None:
         """The weights of a judge's scores, where a policy was trained with some."""
-        return self.other(self.chooser).learns.weights if self.chooser else None
+        return self.other(self.chooser).spec.minimises.weights if self.chooser else None
 
     def chooses_like(self, backbone: str) -> "StudyRecipe":
         """The first recipe of the study whose encoders of a backbone choose English as its own do, so that it is chosen
@@ -441,8 +436,8 @@ def _served(study: Study) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
         for code in recipe.codes:
-            for learnt in recipe.trained_on(code):
-                found.setdefault(learnt, set()).add(code)
+            for data in recipe.trained_on(code):
+                found.setdefault(data, set()).add(code)
     return found
 
 
@@ -452,6 +447,6 @@ def untrained(study: Study) -> str:
     return next(found, "")
 
 
-def objective_of(learns: Objective | None) -> dict[str, Objective] | None:
-    """The name of an objective, as programs get it."""
-    return learns and {objectives.name_of(learns): learns}
+def objective_of(objective: Objective | None) -> dict[str, Objective] | None:
+    """An objective by its name, as programs get it."""
+    return objective and {objectives.name_of(objective): objective}

@@ -91,18 +91,18 @@ class Sizes:
 
     def _training(self, backbone: str, recipe: str) -> Need:
         made, shape = StudyRecipe.get(self.study, recipe), self.shape("encoders", backbone)
-        training, learns = made.training, made.learns
+        training, objective = made.training, made.spec.minimises
         if training.part == "head" and made.spec.paired:
             return self._beside(backbone, recipe, training)
-        texts = max(map(len, learns.shapes)) * training.batch_size
+        texts = max(map(len, objective.shapes)) * training.batch_size
         tokens = min(texts, training.mini_batch or texts) * training.max_length
         if training.part == "head":  # the transformer only reads
             return gpu_memory.reading(shape, tokens=tokens, dtype="float32")
         options = {"dtype": training.precision, "checkpointed": training.gradient_checkpointing}
         need = gpu_memory.training(shape, tokens=tokens, **_trained(shape, training), **options)
-        if not learns.reread:
+        if not objective.reread:
             return need
-        again = learns.reread * training.batch_size * training.max_length
+        again = objective.reread * training.batch_size * training.max_length
         return gpu_memory.together([need, gpu_memory.reading(shape, tokens=again, dtype="float32")])
 
     def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
@@ -124,7 +124,7 @@ class Sizes:
         spec = self.study.recipes[recipe]
         rows = translations * self.costs.rows.get(spec.data.origin, self.costs.rows["default"])
         source, english = (shape.width for shape in self._shapes(backbone))
-        return spec.learns().cached_bytes(rows / len(spec.english.translators), rows, source, english)
+        return spec.minimises.cached_bytes(rows / len(spec.english.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
         """Joint training of adapters of a number of encoders, which are all loaded; the activations of a step are those

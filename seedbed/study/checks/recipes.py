@@ -67,7 +67,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         training = of.training
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=f"{where}.training")) from None
-    if recipe.trained and training.batch_size < (least := recipe.learns().least):
+    if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
         key = f"{where}.training" if "batch_size" in recipe.training else "training"
         raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
     of_languages(study, name)
@@ -86,7 +86,7 @@ def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
 def _mined(study: Study, where: str, recipe: Recipe) -> None:
     """Check that a recipe with mined neighbours takes some, and no more than are mined."""
     require_known(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
-    taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
+    taken, count = sum("neighbour_" in name for name in recipe.minimises.shapes[0]), study.mining[mining].count
     if not taken:
         raise ValueError(
             f"{where}.objective: it takes no neighbours; give `data: {{corpus: {SEED_PAIRS}}}`, or take some"

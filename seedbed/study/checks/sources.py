@@ -60,7 +60,7 @@ def with_sources(study: Study) -> None:
     if adapted(study):
         _pairs(study)
     for name, recipe in study.recipes.items():
-        _learnt(study, name)
+        _training_data(study, name)
         if recipe.written:
             SUPPLIES[WRITING[recipe.written].adapters](study, StudyRecipe.get(study, name).writer)
 
@@ -100,12 +100,12 @@ def _folders(study: Study, recipe: str) -> set[str]:
     return {code for folder in trained for code in of.languages(folder)}
 
 
-def _learnt(study: Study, recipe: str) -> None:
+def _training_data(study: Study, recipe: str) -> None:
     """Check that the training data of a recipe have a source: NLI triplets, or sentences of its languages and of the
     pivot.
     """
     spec, folders = study.recipes[recipe], _folders(study, recipe)
-    if folders and not study.corpora.nli and _learns_nli(study, recipe):
+    if folders and not study.corpora.nli and _trains_on_nli(study, recipe):
         raise UserError(
             f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
         )
@@ -167,7 +167,7 @@ def _identified(study: Study, spec: Recipe) -> str:
     return "`anchors.language_id` and `audit.language_id`" if told else ""
 
 
-def _learns_nli(study: Study, recipe: str) -> bool:
+def _trains_on_nli(study: Study, recipe: str) -> bool:
     """Whether a recipe's encoders, or its generator's task adapters, train on NLI triplets in the pivot language."""
     spec, of = study.recipes[recipe], StudyRecipe.get(study, recipe)
     if not spec.written:

@@ -131,8 +131,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     def _whose_english(self) -> list[str]:
         """Translators whose English is given, or is input of recipes that train or start from a trained one."""
         study = self.study
-        learnt = [spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).learnt]
-        read = {one for spec in learnt for one in spec.english.translators}
+        trained = (spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).involves_training)
+        read = {one for spec in trained for one in spec.english.translators}
         return [name for name, translator in study.translators.items() if translator.given or name in read]
 
     def trained_before(self) -> list[str]:

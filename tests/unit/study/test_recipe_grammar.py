@@ -156,7 +156,9 @@ def test_a_recipe_of_the_study_goes_before_the_preset_of_its_name() -> None:
 def test_a_recipe_like_the_preset_of_its_own_name_is_that(name: str) -> None:
     one, other = study(**{name: {"like": name}}), study(**{name: {}})
     assert one.recipes[name].model_dump(exclude={"like"}) == other.recipes[name].model_dump(exclude={"like"})
-    assert StudyRecipe.get(one, name).learnt == (name != "base") and StudyRecipe.get(one, name).method == name
+    assert (
+        StudyRecipe.get(one, name).involves_training == (name != "base") and StudyRecipe.get(one, name).method == name
+    )
 
 
 def test_a_corpus_says_its_kind_and_is_text_without() -> None:
