@@ -96,10 +96,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def begun_from(self) -> "Encoder | None":
         """The encoder of another recipe that it starts from; None: a backbone."""
         backbone, recipe = self.start
-        if not recipe:
-            return None
-        of = StudyRecipe.get(self.study, recipe)
-        return Encoder.get(self.study, backbone, recipe, of.folder(self.lang), of.seed(self.seed))
+        return Encoder.offered(self.study, backbone, recipe, self.lang, self.seed) if recipe else None
 
     # ---- What its job reads.
 
@@ -111,10 +108,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             return self.at(paths.WEIGHTS, room="encoders", model=model)
         if self.endpoint:
             return ""
-        backbone, recipe = self.start
-        if recipe:
-            return Encoder.offered(self.study, backbone, recipe, self.lang, self.seed).path
-        return self.based_on.weights(self.lang)
+        return self.begun_from.path if self.begun_from else self.based_on.weights(self.lang)
 
     def data(self, code: str) -> str:
         """Its training data in a language."""

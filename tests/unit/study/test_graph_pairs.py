@@ -132,6 +132,19 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
     }  # fmt: skip
 
 
+def test_what_starts_from_a_recipe_that_switches_adapters_off_starts_from_the_encoder_of_that_it_is_like() -> None:
+    """Its card says of which encoder the weights are."""
+    published = {"bert": {"hub": "some/encoder", "revision": "1" * 40}}
+    switched = {"like": "multi-mc", "aligned": "never", "published": published}
+    later = {"from": "multi", "data": {"corpus": "nli"}, "objective": "contrast"}
+    found = study(recipes=RECIPES | {"multi": switched, "later": later}, start="encoders")
+    one = Encoder.get(found, "bert", "later", "hau", 5)
+    assert one.begun_from == Encoder.offered(found, "bert", "multi-mc", "hau", 5)
+    assert one.weights == one.begun_from.path and one.begun_from.trains
+    origins = [record["origin"] for record in one.lineage()["data"]]
+    assert origins and not any("some/encoder" in str(origin) for origin in origins)
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
