@@ -8,9 +8,9 @@ from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Pivot, Reference, Training
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
-from seedbed.study.checks.languages import of_languages
-from seedbed.study.checks.leakage import trained_on_whole, untested
+from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
+from seedbed.study.leakage import share_rows, trained_on_whole
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -37,7 +37,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     whole = recipe.data.corpus if trained_on_whole(study, recipe.data.corpus) else ""
     trained = recipe.data.candidates or whole
     if trained and trained not in DRAWN:  # `select_pairs` leaves out texts of tests by itself
-        untested(study, where, trained)
+        _untested(study, where, trained)
     require_known(
         f"{where}.data.from_languages",
         "language",
@@ -70,7 +70,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
         key = f"{where}.training" if "batch_size" in recipe.training else "training"
         raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
-    of_languages(study, name)
+    of_recipe_languages(study, name)
 
 
 def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
@@ -81,6 +81,20 @@ def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
     """
     if wrong := sorted({*seeds} - {*study.seeds}):
         raise ValueError(f"{where}: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
+
+
+def _untested(study: Study, where: str, corpus: str) -> None:
+    """Check that a corpus that encoders train on as a whole is not a test set too: in no language may it read the same
+    rows as a test set, see `share_rows`.
+    """
+    for code in study.languages:
+        source = study.corpus(corpus, code)
+        for task in sorted(study.tasks) if source else ():
+            if (test := study.test(task, code)) and share_rows(source, test):
+                raise ValueError(
+                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; train on another split, or "
+                    "separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+                )
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:

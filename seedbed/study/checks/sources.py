@@ -18,7 +18,7 @@ from seedbed.study.recipe import StudyRecipe
 from seedbed.study.variants import is_composed
 
 
-def with_sources(study: Study) -> None:
+def of_sources(study: Study) -> None:
     """Check that every corpus that a recipe needs has a source, and that every local file exists.
 
     Raises:

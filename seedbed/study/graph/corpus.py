@@ -12,8 +12,7 @@ from seedbed.corpora.settings import Source
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
 from seedbed.names import SEED_PAIRS, task_of
-from seedbed.study import language_pairs, paths, published
-from seedbed.study.checks import leakage
+from seedbed.study import language_pairs, leakage, paths, published
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.graph.translation import GIVEN, StudyTranslator, translations_of
 from seedbed.study.model import Study

@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from seedbed.study import language_pairs
+from seedbed.study.checks.checkpoints import of_switched_adapters
+from seedbed.study.checks.tasks import of_language_pairs
 from seedbed.study.graph.corpus import Anchors, SeedPairs
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.report import Report
@@ -39,6 +41,11 @@ RECIPES = {
 def study(**changes: Any) -> Study:
     backbones = {"bert": {"source": {"file": "own/backbone"}}}
     return study_of(TOLD, **LEFT | {"tasks": TASKS, "recipes": RECIPES, "backbones": backbones} | changes)
+
+
+def require_fitting(found: Study) -> None:
+    of_language_pairs(found)
+    of_switched_adapters(found)
 
 
 def job(recipe: str = "multi-mc", lang: str = "hau", tasks: str = "all", test_lang: str = "hau-hin") -> dict[str, str]:
@@ -168,6 +175,6 @@ def test_what_starts_from_a_recipe_that_switches_adapters_off_starts_from_the_en
     ],
 )
 def test_what_does_not_fit_is_one_line(changes: dict[str, Any], told: str) -> None:
-    language_pairs.consistent(study())
+    require_fitting(study())
     with pytest.raises(ValueError, match=told):
-        language_pairs.consistent(study(**changes))
+        require_fitting(study(**changes))

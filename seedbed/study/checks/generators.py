@@ -1,13 +1,13 @@
-"""Checks of a study's translators and judges, and their requirements."""
+"""Checks of generators: those that translate and judge, and the training data of their language adapters."""
 
 from seedbed.generators.settings import WITH_LIKELIHOODS
-from seedbed.settings import require_known
+from seedbed.settings import require_known, suggest
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
 
-def consistent(study: Study) -> None:
+def of_translators(study: Study) -> None:
     """Check that translators and judges are generators, and that a translator with an adapter was trained to translate.
 
     Raises:
@@ -59,3 +59,25 @@ def _writes(study: Study, where: str, generator: str) -> None:
     require_known(where, "generator", generator, study.generators)
     if not StudyGenerator.get(study, generator).writes:
         raise ValueError(f"{where}: {generator} is published triplets and writes nothing; take another")
+
+
+def of_language_adapters(study: Study) -> None:
+    """Check that the corpora of a generator's language adapters exist and consist of sentences.
+
+    Raises:
+        ValueError: the first that does not.
+    """
+    kinds = {name: study.roles[name] for name in study.corpora.others}
+    for name, generator in study.generators.items():
+        where, text = f"generators.{name}.language_text", generator.language_text
+        if not text:
+            continue
+        if generator.language_data not in ("text", "passages"):
+            raise ValueError(
+                f"{where}: language adapters are trained on {generator.language_data}; leave it out, or set "
+                "`language_data` to text or passages"
+            )
+        if text not in kinds:
+            raise ValueError(f"{where}: no corpus under `corpora.others` {text!r}; {suggest(text, sorted(kinds))}")
+        if kinds[text] != "text":
+            raise ValueError(f"{where}: recipes use corpora.others.{text} as {kinds[text]}; name one of sentences")
