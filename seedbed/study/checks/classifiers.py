@@ -58,7 +58,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         for variant, of in classifier.reasoning.prefixes.items():
             _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, study.generators[classifier.generator])
     if spec := classifier.prompted:
-        form = "in_context" if classifier.in_context else "reasoning"
+        form = classifier.form
         backend = study.generators[classifier.generator].backend
         likely = classifier.in_context or any(
             study.tasks[task].protocol == "multiple_choice" for task in classifier.tasks or []

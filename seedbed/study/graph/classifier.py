@@ -27,6 +27,14 @@ from seedbed.study.paths import at
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 
+KINDS = {
+    "adapted": "adapted",
+    "in_context": "in-context",
+    "reasoning": "reasoning",
+    "fine_tuning": "labelled",
+    "baseline": "chance",
+}
+"""Form of a classifier -> its kind of system, a module of `evaluation.systems`."""
 TRANSLATED = REASONING[1]
 """The variant of a language model that is prompted with English translations."""
 
@@ -54,11 +62,8 @@ class StudyClassifier(Part):
 
     @property
     def kind(self) -> str:
-        """The kind of system that it is (see `evaluation.systems`)."""
-        spec = self.spec
-        forms = {"labelled": spec.fine_tuning, "chance": spec.baseline, "in-context": spec.in_context}
-        forms["reasoning"] = spec.reasoning
-        return next((form for form, given in forms.items() if given), "adapted")
+        """The kind of system that it is."""
+        return KINDS[self.spec.form]
 
     @property
     def style(self) -> str:
@@ -80,9 +85,9 @@ class StudyClassifier(Part):
     @property
     def prompts(self) -> tuple[Path, ...]:
         """Its files of prompts; an encoder's head reads none."""
-        if self.spec.prompted:
-            return (resource(f"prompts/{'icl' if self.spec.in_context else 'reasoning'}.yaml"),)
-        return tuple(resource(f"prompts/{name}.yaml") for name in ("classification", "nli")) if self.generator else ()
+        of_labels = ("classification", "nli") if self.generator else ()
+        names = {"in_context": ("icl",), "reasoning": ("reasoning",)}.get(self.spec.form, of_labels)
+        return tuple(resource(f"prompts/{name}.yaml") for name in names)
 
     @property
     def back_end(self) -> tuple[str, ...]:
@@ -169,7 +174,7 @@ class StudyClassifier(Part):
 
 def adapted(study: Study) -> list[str]:
     """The classifiers with adapters, for labelled pairs."""
-    return [name for name, spec in study.classifiers.items() if not (spec.prompted or spec.as_baseline)]
+    return [name for name, spec in study.classifiers.items() if spec.form == "adapted"]
 
 
 def variants(study: Study) -> dict[str, list[str]]:
