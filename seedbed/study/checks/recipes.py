@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
+from seedbed.encoders import objectives
 from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Pivot, Reference, Training
 from seedbed.names import DRAWN, SEED_PAIRS
@@ -54,6 +55,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     for kind in ("languages", "backbones"):
         require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
     require_seeds(study, f"{where}.only.seeds", recipe.only.seeds or [])
+    _without_effect(study, where, recipe)
     for entry in recipe.only.backbones or []:
         if study.backbones[entry].endpoint and recipe.made:
             raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
@@ -81,6 +83,22 @@ def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
     """
     if wrong := sorted({*seeds} - {*study.seeds}):
         raise ValueError(f"{where}: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
+
+
+def _without_effect(study: Study, where: str, recipe: Recipe) -> None:
+    """Check that a recipe gives no language for data that it has not, and no seeds where nothing depends on them."""
+    if not recipe.made and recipe.data.from_languages != "own":
+        raise ValueError(
+            f"{where}.data.from_languages: nothing is trained, on data of whatever language; leave it out, or give a "
+            "corpus and an `objective`"
+        )
+    if recipe.only.seeds is None or any(protocol.tunes for protocol in study.declared.values()):
+        return  # of what is fine-tuned on its encoders, the heads have these seeds
+    if not recipe.made:
+        raise ValueError(f"{where}.only.seeds: nothing is trained, so that its encoders have no seed; leave it out")
+    if recipe.minimises and recipe.minimises.own_seed:
+        name = objectives.name_of(recipe.minimises)
+        raise ValueError(f"{where}.only.seeds: objective {name} has a seed of its own; set that, or leave it out")
 
 
 def _untested(study: Study, where: str, corpus: str) -> None:

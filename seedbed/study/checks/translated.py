@@ -90,6 +90,11 @@ def _says_which(where: str, recipe: Recipe) -> None:
     """Check that a recipe says whose translations it takes, and how one of them is chosen."""
     english = recipe.english
     if not english.fusion:
+        if english.choose:
+            raise ValueError(
+                f"{where}.english.choose: {english.choose}, and the policy that it trains chooses; leave it out, or "
+                "give it to a recipe that reads what was chosen, with `english.fusion`"
+            )
         _require_a_choice(where, recipe)
     if english.fusion and not (english.translators and english.choose):
         raise ValueError(f"{where}.english: say whose translations it reads and which: give `translators` and `choose`")

@@ -352,6 +352,14 @@ def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
     assert "edited" in ask(Scores, **job | {"backbone": "bert"}, recipe="base", lang="mul").scored
 
 
+def test_a_recipe_that_trains_a_policy_is_told_no_other_choice() -> None:
+    taught = {"taught": {"like": "arca", "english": {"choose": "uniform"}}}
+    with pytest.raises(
+        ValueError, match=r"^recipes\.taught\.english\.choose: uniform, and the policy that it trains chooses; leave"
+    ):
+        check(Study.model_validate(PLAIN | LEARNT | {"recipes": PLAIN["recipes"] | taught}))
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
