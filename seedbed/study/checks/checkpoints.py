@@ -86,3 +86,17 @@ def _switches_off(study: Study, name: str) -> None:
             raise ValueError(
                 f"recipes.{name}.{key}: `aligned: {recipe.aligned}` has the encoders of {recipe.like}; leave it out"
             )
+
+
+def of_seeds_of_starts(study: Study) -> None:
+    """Check that encoders with the seeds of those that they start from are limited to some of these.
+
+    Raises:
+        ValueError: the first recipe that has no encoder.
+    """
+    for name, recipe in study.recipes.items():
+        if not StudyRecipe.get(study, name).seeds:
+            has = ", ".join(map(str, StudyRecipe.get(study, recipe.start).seeds))
+            raise ValueError(
+                f"recipes.{name}.only.seeds: {recipe.start} has encoders of seed {has} alone; give such, or leave it out"
+            )
