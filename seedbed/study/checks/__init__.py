@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from seedbed.study.checks.best import of_best
-from seedbed.study.checks.checkpoints import of_seeds_of_starts, of_starts, of_switched_adapters
+from seedbed.study.checks.checkpoints import of_seeds, of_starts, of_switched_adapters
 from seedbed.study.checks.classifiers import of_classifiers
 from seedbed.study.checks.generators import of_language_adapters, of_translators
 from seedbed.study.checks.languages import of_language_entries, of_languages
@@ -43,7 +43,7 @@ CHECKS: tuple[Callable[[Study], Any], ...] = (
     of_starts,
     of_language_pairs,
     of_switched_adapters,
-    of_seeds_of_starts,
+    of_seeds,
     of_translators,
     of_language_adapters,
     of_best,

@@ -88,7 +88,7 @@ def _switches_off(study: Study, name: str) -> None:
             )
 
 
-def of_seeds_of_starts(study: Study) -> None:
+def of_seeds(study: Study) -> None:
     """Check that encoders with the seeds of those that they start from are limited to some of these.
 
     Raises:
@@ -98,5 +98,5 @@ def of_seeds_of_starts(study: Study) -> None:
         if not StudyRecipe.get(study, name).seeds:
             has = ", ".join(map(str, StudyRecipe.get(study, recipe.start).seeds))
             raise ValueError(
-                f"recipes.{name}.only.seeds: {recipe.start} has encoders of seed {has} alone; give such, or leave it out"
+                f"recipes.{name}.only.seeds: {recipe.start} has encoders of seed {has} alone; give it, or leave it out"
             )

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable
 
-from seedbed.evaluation.compute.settings import Compute
 from seedbed.evaluation.protocols import Protocol, declared, which
-from seedbed.generators.settings import ScaleChoice
 from seedbed.languages import registry
 from seedbed.names import languages_of
 from seedbed.settings import require_known, suggest
@@ -49,8 +47,11 @@ def of_fusions(study: Study) -> None:
     Raises:
         ValueError: the first that is not so.
     """
-    for name in study.fused:
-        _fusion(study, name)
+    for name, fusion in study.fused.items():
+        where = f"backbones.{name}.fusion"
+        require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
+        if fusion.dev:
+            _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
 
 
 def of_scales(study: Study) -> None:
@@ -59,8 +60,12 @@ def of_scales(study: Study) -> None:
     Raises:
         ValueError: the first that cannot.
     """
+    trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
     for name, choice in study.choosing.items():
-        _choice(study, name, choice)
+        where = f"generators.{name}.composition.scale"
+        _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
+        require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
+        require_seeds(study, f"{where}.seed", [] if choice.seed is None else [choice.seed])
 
 
 def of_compute(study: Study) -> None:
@@ -69,43 +74,8 @@ def of_compute(study: Study) -> None:
     Raises:
         ValueError: it does not, or cannot.
     """
-    if study.compute:
-        _compute(study, study.compute)
-
-
-def _fusion(study: Study, name: str) -> None:
-    where, fusion = f"backbones.{name}.fusion", study.fused[name]
-    require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
-    if fusion.dev:
-        _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
-
-
-def _choice(study: Study, name: str, choice: ScaleChoice) -> None:
-    where = f"generators.{name}.composition.scale"
-    _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
-    trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
-    require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
-    require_seeds(study, f"{where}.seed", [] if choice.seed is None else [choice.seed])
-
-
-def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], chosen: str) -> None:
-    """A task that chooses is one of development: its rows are no test's."""
-    require_known(where, "task", dev, study.tasks)
-    if not fits(declared(study.tasks[dev].protocol)) or not study.tasks[dev].on_request:
-        raise ValueError(f"{where}: {dev} must be a {' or '.join(which(fits))} task with `on_request: true`")
-    if not study.tested_by(dev):
-        raise ValueError(f"{where}: {dev} has no set in any language of the study")
-    choosers = {choice.dev for choice in (*study.fused.values(), *study.choosing.values())}
-    for code in study.tested_by(dev):
-        source = study.test(dev, code)
-        if source.hub and "test" in source.split and not (source.where or source.buckets != (0, 100)):
-            raise ValueError(f"{where}: {dev} is the {source.split} split of {source.hub}; {chosen} chosen on another")
-        for other in sorted({*study.tasks} - choosers):
-            if (test := study.test(other, code)) and share_rows(test, source):
-                raise ValueError(f"{where}: {dev} has the test set of {other}; {chosen} chosen on another")
-
-
-def _compute(study: Study, spec: Compute) -> None:
+    if not (spec := study.compute):
+        return
     require_known("compute.task", "task", [spec.task], study.tasks)
     if not declared(protocol := study.tasks[spec.task].protocol).learns:
         learning = " or ".join(which(lambda one: one.learns))
@@ -125,3 +95,20 @@ def _compute(study: Study, spec: Compute) -> None:
         generator = study.classifiers[name].generator
         if (backend := study.generators[generator].backend) != "transformers":
             raise ValueError(f"compute.classifiers: {name} runs on {backend}, which cannot be counted; take another")
+
+
+def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], chosen: str) -> None:
+    """A task that chooses is one of development: its rows are no test's."""
+    require_known(where, "task", dev, study.tasks)
+    if not fits(declared(study.tasks[dev].protocol)) or not study.tasks[dev].on_request:
+        raise ValueError(f"{where}: {dev} must be a {' or '.join(which(fits))} task with `on_request: true`")
+    if not study.tested_by(dev):
+        raise ValueError(f"{where}: {dev} has no set in any language of the study")
+    choosers = {choice.dev for choice in (*study.fused.values(), *study.choosing.values())}
+    for code in study.tested_by(dev):
+        source = study.test(dev, code)
+        if source.hub and "test" in source.split and not (source.where or source.buckets != (0, 100)):
+            raise ValueError(f"{where}: {dev} is the {source.split} split of {source.hub}; {chosen} chosen on another")
+        for other in sorted({*study.tasks} - choosers):
+            if (test := study.test(other, code)) and share_rows(test, source):
+                raise ValueError(f"{where}: {dev} has the test set of {other}; {chosen} chosen on another")

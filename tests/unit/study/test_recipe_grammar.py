@@ -259,9 +259,7 @@ def test_a_setting_that_has_no_effect_is_refused(recipe: dict[str, Any], told: s
 
 def test_a_copy_has_one_of_the_seeds_of_what_it_is_a_copy_of() -> None:
     copied = {"from": "base", "data": {"corpus": "text"}, "copies": "bfloat16", "only": {"seeds": [1]}}
-    assert "recipes.mine.only.seeds: base has encoders of seed 0 alone; give such, or leave it out" in fault(
-        mine=copied
-    )
+    assert "recipes.mine.only.seeds: base has encoders of seed 0 alone; give it, or leave it out" in fault(mine=copied)
 
 
 def test_seeds_of_an_encoder_without_any_are_those_of_the_heads_that_are_trained_on_it() -> None:
