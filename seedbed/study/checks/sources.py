@@ -37,8 +37,8 @@ def of_sources(study: Study) -> None:
                 key = f"tasks.{study.test_set(task)}.train"
                 _check_file(study.training_set(task, other), f"{key}: the {task} training set of {other}")
         tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
-        learnt = any(task.train_language == code for task in study.tasks.values())
-        if not (tested or learnt) and not any(code in found for found in folders.values()):
+        trained_on = any(task.train_language == code for task in study.tasks.values())
+        if not (tested or trained_on) and not any(code in found for found in folders.values()):
             raise UserError(
                 f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
                 "under `tests:` (a file, say), or a recipe such as unsupervised"

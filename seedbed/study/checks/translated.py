@@ -107,6 +107,7 @@ def _says_which(where: str, recipe: Recipe) -> None:
 
 
 def _require_a_choice(where: str, recipe: Recipe) -> None:
+    """Check that a policy has translators to choose among."""
     if (count := len(recipe.english.translators)) < 2:
         raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
 
@@ -156,10 +157,10 @@ def _chooses(study: Study, name: str, recipe: Recipe) -> None:
         )
 
 
-def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> None:
+def _shown_the_same(where: str, recipe: Recipe, name: str, policy: Recipe) -> None:
     """Check that a policy chooses among the translators that it was trained on."""
     _require_a_choice(where, recipe)
-    has, had = recipe.english.similarity or NONE, learnt.english.similarity or NONE
+    has, had = recipe.english.similarity or NONE, policy.english.similarity or NONE
     if has != had:
         raise ValueError(
             f"{where}.english.similarity: {has}, and the policy of {name} was trained with {had}; give the same"

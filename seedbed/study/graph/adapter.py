@@ -94,8 +94,8 @@ class Adapter(OfGenerator):
 
     @property
     def language(self) -> str:
-        """The English name of the language that it learns to generate, as prompts have it: for a task's adapter, the
-        pivot.
+        """The English name of the language that it is trained to generate, as prompts have it: for an adapter of a
+        task, the pivot.
         """
         return self.study.names[self.study.pivot]
 
@@ -111,8 +111,8 @@ class Adapter(OfGenerator):
     def settings(self) -> dict[str, Any]:
         """How it is trained; its manifest names whose weights these are, since adapters of one can be composed."""
         spec = self.based_on.spec
-        learns = {"lora": spec.lora, "style": spec.prompts, "dtype": spec.dtype}
-        return {"name": self.based_on.model, "language": self.language, **learns, **self.resumable}
+        training = {"lora": spec.lora, "style": spec.prompts, "dtype": spec.dtype}
+        return {"name": self.based_on.model, "language": self.language, **training, **self.resumable}
 
     def code(self) -> Code:
         """The words."""

@@ -340,13 +340,13 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
     def tests(self) -> dict[str, str]:
         """LANGUAGE/NAME -> test set that it answers: all of the languages to which the recipe offers this encoder."""
         study, recipe = self.study, StudyRecipe.get(self.study, self.recipe)
-        learnt = trained_as(study, self.task)
+        alike = trained_as(study, self.task)
         return {
             f"{code}/{study.test_set(task)}": Corpus.of_test(study, task, code)
             for code in sorted(recipe.codes)
             if recipe.folder(code) == self.lang
             for task in study.tests_by_language[code]
-            if trained_as(study, task) == learnt and study.train_of(task, code) == self.train_lang
+            if trained_as(study, task) == alike and study.train_of(task, code) == self.train_lang
         }
 
     def inputs(self) -> dict[str, Files]:
@@ -360,13 +360,13 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
     def settings(self) -> dict[str, Any]:
         """How it is fine-tuned, and what score files say of it; of an untrained encoder too, the seed is the head's."""
-        learnt = {"task": self.task, "train_language": self.train_lang}
+        trained_on = {"task": self.task, "train_language": self.train_lang}
         return {
             "kind": self.kind,
             "learning": self.learning,
             "prefix": self.encoder.plain_prefix,
             "dtype": self.encoder.made_by.training.precision,
-            "about": self.encoder.described() | learnt,
+            "about": self.encoder.described() | trained_on,
             **self.resumable,
         }
 

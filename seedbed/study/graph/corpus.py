@@ -156,7 +156,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return self.source.local_files()
 
 
-def learners(study: Study, corpus: str) -> list[str]:
+def recipes_trained_on(study: Study, corpus: str) -> list[str]:
     """The recipes that train on a corpus, or on what is sampled, generated or mined from it."""
     return [name for name, recipe in study.recipes.items() if corpus in recipe.data.drawn_from]
 
@@ -224,7 +224,7 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
     def inputs(self) -> dict[str, Files]:
         """The corpus, samples for language identification, and the test sets."""
         corpus = self.drawn_from
-        tests = corpus.held_out(learners(self.study, corpus.corpus))
+        tests = corpus.held_out(recipes_trained_on(self.study, corpus.corpus))
         return {"corpus": corpus.path, "pivot": self.pivot, "tests": tests}
 
     def settings(self) -> dict[str, Any]:
@@ -251,7 +251,7 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
     @property
     def tests(self) -> list[str]:
         """Every test set that encoders trained on them are scored on."""
-        return Corpus.get(self.study, self.lang, "parallel").held_out(learners(self.study, SEED_PAIRS))
+        return Corpus.get(self.study, self.lang, "parallel").held_out(recipes_trained_on(self.study, SEED_PAIRS))
 
     def inputs(self) -> dict[str, Files]:
         """The parallel text, samples for language identification, and the test sets."""

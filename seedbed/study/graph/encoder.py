@@ -169,7 +169,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The name of the mining method of its training data; empty: they were not mined."""
         return self.spec.data.neighbours if self.trains else ""
 
-    # ---- Translations that it learns from or reads.
+    # ---- Translations that it is trained on or takes as input.
 
     @property
     def reads_english(self) -> bool:

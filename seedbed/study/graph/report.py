@@ -46,9 +46,9 @@ class Report(Product, rule="report", place=paths.REPORT):
 
     def triplets(self, path: str) -> list[str]:
         """A file of each set of triplets that its tables rest on."""
-        learnt = {(one.recipe, one.lang) for one in self.encoders}
-        learnt |= {(texts.recipe, texts.lang) for plan in self.plans for texts in plan.texts}
-        recipes = ((StudyRecipe.get(self.study, name), lang) for name, lang in learnt)
+        shown = {(one.recipe, one.lang) for one in self.encoders}
+        shown |= {(texts.recipe, texts.lang) for plan in self.plans for texts in plan.texts}
+        recipes = ((StudyRecipe.get(self.study, name), lang) for name, lang in shown)
         made = {(of.writer, of.spec.written, lang) for of, lang in recipes if of.is_written(lang)}
         return [at(self.study, path, generator=name, method=method, lang=lang) for name, method, lang in sorted(made)]
 

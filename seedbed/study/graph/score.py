@@ -149,10 +149,10 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     def _tuned(self) -> list[str]:
         """The fine-tuned encoders of each seed."""
-        learnt = {"task": trained_as(self.study, self.tasks)}
-        learnt["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
+        trained_on = {"task": trained_as(self.study, self.tasks)}
+        trained_on["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
         heads = StudyRecipe.get(self.study, self.recipe).heads
-        return [self.at(paths.TUNED, **learnt, seed=seed) for seed in heads]
+        return [self.at(paths.TUNED, **trained_on, seed=seed) for seed in heads]
 
     def _encoders(self, folder: str) -> list[str]:
         """The recipe's encoders in a language folder, one for each seed."""
