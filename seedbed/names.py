@@ -72,6 +72,17 @@ DRAWN = {SEED_PAIRS: "parallel"}
 TRAINING = "_train"
 """Suffix of a training set's name after its task's; other names have no underscore."""
 
+
+def training_set_of(task: str) -> str:
+    """Name of a task's training set; its test set has the task's name."""
+    return f"{task}{TRAINING}"
+
+
+def task_of(corpus: str) -> str:
+    """The task that a training set belongs to; of any other corpus, its own name."""
+    return corpus.removesuffix(TRAINING)
+
+
 TOGETHER = "all"
 """Name of all tasks without `on_request`, and of a language model's variants, which one job scores."""
 SHARE = rf"{ANY}(-[01]+)?"

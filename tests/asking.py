@@ -8,6 +8,8 @@ from typing import Any
 
 import yaml
 
+from seedbed.study.checks import CHECKS
+from seedbed.study.checks.sources import of_sources
 from seedbed.study.graph.product import Product
 from seedbed.study.model import Study
 from seedbed.study.part import Part
@@ -27,6 +29,13 @@ class Wildcards(dict[str, str]):
 def study_of(file: str, **changes: Any) -> Study:
     """The study of a configuration, with some of its settings changed."""
     return Study.model_validate(yaml.safe_load(Path(file).read_text()) | changes)
+
+
+def check(study: Study) -> None:
+    """All checks of a study but that of its sources, whose files a test need not have."""
+    for one in CHECKS:
+        if one is not of_sources:
+            one(study)
 
 
 def asking(study: Study) -> Callable[..., Any]:

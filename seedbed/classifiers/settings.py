@@ -111,6 +111,18 @@ class Reasoning(Settings):
         return [*(REASONING if self.english else REASONING[:1]), *self.prefixes]
 
 
+FORMS = ("in_context", "reasoning", "fine_tuning", "baseline")
+"""Settings of a classifier of which at most one is given; without any, it has adapters."""
+PROTOCOLS = {
+    "adapted": "classification",
+    "in_context": "icl",
+    "reasoning": "math",
+    "fine_tuning": "knn",
+    "baseline": "knn",
+}
+"""Form of a classifier -> the main protocol of the tasks that it answers."""
+
+
 class Classifier(Settings):
     """A model that labels pairs of sentences, with LoRA adapters for the task and for languages (paper 000, table 7).
 
@@ -154,7 +166,7 @@ class Classifier(Settings):
 
     @model_validator(mode="after")
     def _one_form(self) -> Self:
-        forms = [name for name in ("in_context", "reasoning", "fine_tuning", "baseline") if getattr(self, name)]
+        forms = [name for name in FORMS if getattr(self, name)]
         if len(forms) > 1:
             raise ValueError(f"{forms[1]}: it has {forms[0]} already; make two classifiers")
         own = self._of_encoders
@@ -171,8 +183,7 @@ class Classifier(Settings):
         if bool(self.backbone) == bool(self.generator) and not self.baseline:
             raise ValueError("give either `backbone` or `generator`")
         if self.backbone and self.prompted:
-            form = "in_context" if self.in_context else "reasoning"
-            raise ValueError(f"{form}: an encoder reads no prompts; give a `generator`")
+            raise ValueError(f"{self.form}: an encoder reads no prompts; give a `generator`")
         if self.recipe and not self.fine_tuning:
             raise ValueError("recipe: of what is fine-tuned; give `fine_tuning` too")
         if self.generator and self.fine_tuning:
@@ -180,6 +191,11 @@ class Classifier(Settings):
         if self.generator and (own := sorted(self._of_encoders)):
             raise ValueError(f"{own[0]}: a language model has its generator's; leave it out, or change it there")
         return self
+
+    @property
+    def form(self) -> str:
+        """What kind of classifier it is: the one of FORMS that is given, or `adapted`."""
+        return next((name for name in FORMS if getattr(self, name)), "adapted")
 
     @property
     def _of_encoders(self) -> set[str]:
@@ -194,13 +210,12 @@ class Classifier(Settings):
     @property
     def protocols(self) -> tuple[str, ...]:
         """Protocols of the tasks that it can answer; of all but the first, only tasks that `tasks` names."""
-        return {"icl": ("icl", "knn"), "math": ("math", "multiple_choice")}.get(self.protocol, (self.protocol,))
+        return (self.protocol, *{"icl": ("knn",), "math": ("multiple_choice",)}.get(self.protocol, ()))
 
     @property
-    def protocol(self) -> Literal["knn", "icl", "math", "classification"]:
+    def protocol(self) -> str:
         """The main protocol of the tasks that it answers."""
-        forms = {"knn": self.as_baseline, "icl": self.in_context, "math": self.reasoning}
-        return next((name for name, given in forms.items() if given), "classification")
+        return PROTOCOLS[self.form]
 
     @property
     def prompted(self) -> InContext | Reasoning | None:

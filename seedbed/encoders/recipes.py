@@ -13,7 +13,6 @@ from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import MOST_NEIGHBOURS, Reference
 from seedbed.generators.settings import METHODS, TRANSLATION
-from seedbed.io import compact
 from seedbed.names import SEED_PAIRS, Code
 from seedbed.resources import resource
 from seedbed.settings import Once, Seed, Settings, suggest
@@ -236,9 +235,9 @@ class Recipe(Settings):
             if not self.data.sentences:
                 raise ValueError(f"data.{self.data.key}: copies look at sentences; give a corpus of texts")
             return
-        learns = self.learns()
-        if not any({*shape, *learns.values} <= {*self.data.columns} for shape in learns.shapes):
-            reads = " or ".join(", ".join((*shape, *learns.values)) for shape in learns.shapes)
+        objective = self.minimises
+        if not any({*shape, *objective.values} <= {*self.data.columns} for shape in objective.shapes):
+            reads = " or ".join(", ".join((*shape, *objective.values)) for shape in objective.shapes)
             has = f"data.{self.data.key} has {', '.join(COLUMNS[self.data.kind])}"
             raise ValueError(f"{has}; {next(iter(self.objective))} reads {reads}")
 
@@ -270,7 +269,7 @@ class Recipe(Settings):
     @cached_property
     def rule(self) -> str:
         """The rule that makes its encoders."""
-        return "copy_encoder" if self.copies else self.learns().rule if self.objective else TRAINED
+        return "copy_encoder" if self.copies else self.minimises.rule if self.objective else TRAINED
 
     @property
     def written(self) -> str:
@@ -280,7 +279,7 @@ class Recipe(Settings):
     @cached_property
     def together(self) -> bool:
         """Whether the adapters of all its encoders are trained jointly."""
-        return self.trained and self.learns().together
+        return self.trained and self.minimises.together
 
     @property
     def drawn(self) -> str | None:
@@ -291,24 +290,24 @@ class Recipe(Settings):
             return None
         return "" if self.data.sentences == "text" else self.data.sentences
 
-    def learns(self) -> Objective:
-        """The objective, with the recipe's similarity if it has candidates.
+    @cached_property
+    def minimises(self) -> Objective | None:
+        """What training minimises: the objective, with the recipe's similarity if it has candidates; None: nothing is
+        trained.
 
         Raises:
             UserError: no such objective, or settings that it does not have.
         """
+        if not self.trained:
+            return None
         [(name, settings)] = self.objective.items()
         if self.data.candidates and self.english.similarity:
             settings = settings | {"similarity": "none" if self.english.similarity == "none" else "given"}
-        return _parsed(compact({name: settings}))
+        return objectives.load(name, settings)
 
     def references(self) -> dict[str, Reference]:
         """The encoders that the objective refers to: name of the setting -> the reference."""
-        return self.learns().references() if self.objective else {}
-
-
-_parsed = cache(objectives.parsed)
-"""`objectives.parsed`, cached: every job of an encoder needs its objective several times."""
+        return self.minimises.references() if self.minimises else {}
 
 
 @cache

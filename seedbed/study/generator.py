@@ -37,6 +37,16 @@ class StudyGenerator(Part):
         return self.study.generators[self.name]
 
     @property
+    def writes(self) -> bool:
+        """Whether it generates anything: not if it only stands for published triplets."""
+        return self.spec.backend != "published"
+
+    @property
+    def gpus(self) -> int:
+        """GPUs of a job that runs it: vLLM can split a model over several; a model on a server has none here."""
+        return {"transformers": 1, "vllm": self.spec.tensor_parallel}.get(self.spec.backend, 0)
+
+    @property
     def environment(self) -> str:
         """The environment in which it generates: vLLM pins another version of torch than training does."""
         return "vllm" if self.spec.backend == "vllm" else MAIN
@@ -68,17 +78,22 @@ class StudyGenerator(Part):
         """Its adapter of a language."""
         return self.part("language", paths.LANGUAGE_ADAPTER, lang=lang)
 
+    def task_adapter(self, name: str) -> str:
+        """Its adapter of a task: of a polarity, or of both."""
+        return self.part("task", paths.TASK_ADAPTER, polarity=name)
+
     def task_adapters(self) -> dict[str, str]:
         """Polarity -> the adapter that generates it: one for both polarities, or one each."""
-        shared = {polarity: self.spec.task_adapter(polarity) for polarity in POLARITIES}
-        return {name: self.part("task", paths.TASK_ADAPTER, polarity=of) for name, of in shared.items()}
+        return {polarity: self.task_adapter(self.spec.task_adapter(polarity)) for polarity in POLARITIES}
 
     def composed_adapters(self, lang: str) -> dict[str, str]:
         """Polarity -> the adapter that generates it, composed for a language."""
         model = self.study.makers[self.name, by_adapters("composed")]
-        shared = {polarity: self.spec.task_adapter(polarity) for polarity in POLARITIES}
         facts = {"room": "generators", "model": model, "lang": lang}
-        return {name: at(self.study, paths.COMPOSED, **facts, polarity=of) for name, of in shared.items()}
+        return {
+            polarity: at(self.study, paths.COMPOSED, **facts, polarity=self.spec.task_adapter(polarity))
+            for polarity in POLARITIES
+        }
 
     def candidates(self) -> dict[float, tuple[str, str]]:
         """Scale -> recipe and backbone of the encoders that try it, where a development task chooses the scale."""

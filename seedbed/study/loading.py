@@ -10,8 +10,7 @@ from pydantic import ValidationError
 from seedbed import tracking
 from seedbed.io import UserError
 from seedbed.settings import explain
-from seedbed.study import language_pairs, quoted
-from seedbed.study.checks import adapters, best, checkpoints, consistency, sources, translators
+from seedbed.study.checks import CHECKS
 from seedbed.study.model import Study
 from seedbed.yamls import laid_over, typed
 
@@ -29,14 +28,8 @@ def load(config: Mapping[str, Any], *, where: str = "config") -> Study:
     try:
         _require_printable(config, where)
         study = Study.model_validate(dict(config))
-        consistency.consistent(study)
-        checkpoints.consistent(study)
-        language_pairs.consistent(study)
-        translators.consistent(study)
-        adapters.consistent(study)
-        best.consistent(study)
-        quoted.consistent(study)
-        sources.with_sources(study)
+        for check in CHECKS:
+            check(study)
         tracking.require(study.report_to)
     except ValidationError as error:
         fault = explain(error, Study, where=where)

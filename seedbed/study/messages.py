@@ -13,7 +13,7 @@ PURE = {"all", "any", "bool", "isinstance", "len", "max", "min", "set", "sorted"
 """Functions that change nothing: a condition of these alone is removed with the messages that it guards."""
 
 
-def strip_messages(tree: ast.Module, package: str = "") -> ast.Module:
+def strip_messages(tree: ast.Module, package: str) -> ast.Module:
     """Remove from a file's syntax tree, in place, what changes no result; imports get their full names.
 
     Removed are docstrings, the arguments of errors that are raised and of `parser.error`, calls that log or print, help

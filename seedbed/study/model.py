@@ -6,7 +6,7 @@ It composes the settings of the packages. Facts about an entry that depend on ot
 
 import os
 from collections.abc import Callable, Hashable, Mapping
-from functools import cached_property
+from functools import cached_property, wraps
 from itertools import combinations
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -24,7 +24,7 @@ from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator, ScaleChoice
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
-from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of
+from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of, training_set_of
 from seedbed.resources import FOLDER, specs
 from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, suggest
 from seedbed.study.settings import Corpora, Gpus, Language, Start
@@ -45,6 +45,16 @@ def _named_as(tables: list[str]) -> list[str]:
 
 
 T = TypeVar("T")
+
+
+def once_per_study(find: Callable[..., T]) -> Callable[..., T]:
+    """Decorator of a method of `Study`, or of a function whose first argument is one: cache its values in the study."""
+
+    @wraps(find)
+    def cached(study: "Study", *args: Any) -> T:
+        return study.once((find, args), lambda: find(study, *args))
+
+    return cached
 
 
 class Study(Settings):
@@ -239,18 +249,16 @@ class Study(Settings):
         return {}
 
     def once(self, key: Hashable, find: Callable[[], T]) -> T:
-        """The value of a function, computed once for a key: thousands of jobs use it."""
+        """The value for a key, computed when it is first asked for: thousands of jobs use it."""
         if key not in self._found:
             self._found[key] = find()
         return self._found[key]
 
     # ---- Languages, their corpora and their tests.
 
+    @once_per_study
     def facts(self, code: str) -> dict[str, str]:
         """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
-        return self.once(("facts", code), lambda: self._facts(code))
-
-    def _facts(self, code: str) -> dict[str, str]:
         columns = dict.fromkeys(next(iter(registry().values())), "")
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())
@@ -262,14 +270,12 @@ class Study(Settings):
         """Language -> its name, as prompts use it."""
         return {code: self.facts(code)["name"] for code in self.codes}
 
+    @once_per_study
     def corpus(self, role: str, code: str) -> Source | None:
         """The source of one role (`text`, `nli`, ..., or a name of `others`) for a language; None if there is none.
 
         Role `annotated` is `instructions` without what tops them up.
         """
-        return self.once(("corpus", role, code), lambda: self._corpus(role, code))
-
-    def _corpus(self, role: str, code: str) -> Source | None:
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
         source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
@@ -283,6 +289,10 @@ class Study(Settings):
     def test_set(self, task: str) -> str:
         """The task whose test set a task is scored on."""
         return self.tasks[task].set_of or task
+
+    def training_name(self, task: str) -> str:
+        """The name of the training set of a task, which may be another task's."""
+        return training_set_of(self.test_set(task))
 
     def test(self, task: str, code: str) -> Source | None:
         """The test set of a task for a language; None if the task lacks it."""

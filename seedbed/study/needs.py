@@ -17,6 +17,7 @@ from seedbed.languages import ANY
 from seedbed.names import TOGETHER
 from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.operations.runs import python_in
+from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph import PRODUCTS
 from seedbed.study.graph.adapter import XlloraExamples
 from seedbed.study.graph.fusion import FusedEncoder
@@ -146,7 +147,7 @@ class Needs:
     def _of_writers(self) -> Iterator[tuple[str, Load]]:
         """Folder of benchmarks -> what its jobs load, of those that run a generator."""
         study = self.study
-        for name in study.generators:
+        for name in (one for one in study.generators if StudyGenerator.get(study, one).writes):
             yield f"synthesise/{name}", self.sizes.written(name)
             yield f"build_xllora_examples/{name}", self.load(XlloraExamples.get(study, name))
         for rule, models in (("translate", study.translators), ("judge", study.judges)):

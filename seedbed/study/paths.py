@@ -4,11 +4,11 @@ from typing import Any
 
 from seedbed.manifests import MANIFEST
 from seedbed.names import SEED_PAIRS as PAIRS
-from seedbed.names import TRAINING
+from seedbed.names import training_set_of
 from seedbed.study.model import Study
 
 CORPUS = "<results>/corpora/{lang}/{corpus}.tsv"
-TRAINING_SET = f"<results>/corpora/{{lang}}/{{task}}{TRAINING}.tsv"
+TRAINING_SET = f"<results>/corpora/{{lang}}/{training_set_of('{task}')}.tsv"
 RECORD = "<results>/corpora/{lang}/{corpus}.json"
 SAMPLE = "<results>/corpora/{lang}/text.sample.tsv"
 ANCHORS = "<results>/corpora/{lang}/{anchors}.tsv"

@@ -3,6 +3,7 @@
 from typing import get_args
 
 from seedbed.corpora.settings import Source
+from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.settings import Start
 
@@ -21,8 +22,8 @@ def adapter(study: Study, generator: str, method: str, polarity: str, code: str)
 
 def triplets(study: Study, generator: str, method: str, code: str) -> Source | None:
     """The published triplets of a language, if the study takes them."""
-    spec = study.generators[generator]
-    source, taken = spec.triplets.get(method), begins(study, "triplets") or spec.backend == "published"
+    source = study.generators[generator].triplets.get(method)
+    taken = begins(study, "triplets") or not StudyGenerator.get(study, generator).writes
     return source.resolved(study.facts(code)) if source and taken else None
 
 

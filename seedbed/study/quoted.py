@@ -5,20 +5,10 @@ from pathlib import Path
 from seedbed.evaluation import protocols
 from seedbed.settings import suggest
 from seedbed.study import language_pairs
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.tables.plan import Block
 from seedbed.tables.quotes import Quote, of_mteb, source_of
 from seedbed.tables.settings import Quoted
-
-
-def consistent(study: Study) -> None:
-    """Every quote is of a test of the study, and of one number.
-
-    Raises:
-        ValueError: the first that is not.
-        UserError: as `of_mteb`.
-    """
-    quotes(study)
 
 
 def with_quotes(study: Study, block: Block) -> Block:
@@ -32,12 +22,14 @@ def with_quotes(study: Study, block: Block) -> Block:
     return block.model_copy(update={"quoted": shown}) if shown else block
 
 
+@once_per_study
 def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
-    """Task and metric -> the scores that others report, cached; raises as `consistent`."""
-    return study.once("quoted", lambda: _quotes(study))
+    """Task and metric -> the scores that others report, each of a test of the study, and one number for each system.
 
-
-def _quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
+    Raises:
+        ValueError: the first that is not.
+        UserError: as `of_mteb`.
+    """
     found: dict[tuple[str, str], list[Quote]] = {}
     for place, entry in enumerate(study.quoted):
         where = f"quoted.{place}"

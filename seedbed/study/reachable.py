@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 from pydantic import TypeAdapter
 
+from seedbed.evaluation import protocols
 from seedbed.io import atomic, fingerprint, sha256
 from seedbed.resources import ROOT
 from seedbed.study import messages
@@ -35,9 +36,6 @@ STARTS = ("Job", "make")
 """The result-producing code of a program that has a function `make`: its arguments with their defaults, and `make`.
 The rest, `main`, only calls it, writes cards, resumes after a kill, or cleans up. Any other program counts as a whole.
 """
-OWN = "protocols"
-"""Folder of a study's custom protocols, relative to where it is run: modules of the package of protocols."""
-OWN_PACKAGE = "seedbed.evaluation.protocols"
 ALL = "*"
 """Means every definition of a file."""
 
@@ -176,15 +174,15 @@ def _file(module: str) -> str:
     stem = module.replace(".", "/")
     files = [f"{stem}.py", f"{stem}/__init__.py"]
     package, _, name = module.rpartition(".")
-    if package == OWN_PACKAGE:
-        files.append(str(Path(OWN, f"{name}.py").absolute()))
+    if package == protocols.__name__:
+        files.append(protocols.module_of(name))
     return next((file for file in files if (ROOT / file).is_file()), "")
 
 
 @cache
 def source(file: str) -> Source:
     """A file of code, split into definitions."""
-    package = OWN_PACKAGE if Path(file).is_absolute() else str(Path(file).parent).replace("/", ".")
+    package = protocols.__name__ if Path(file).is_absolute() else str(Path(file).parent).replace("/", ".")
     return _parsed((ROOT / file).read_text(encoding="utf-8"), package)
 
 

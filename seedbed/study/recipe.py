@@ -15,7 +15,7 @@ from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
 from seedbed.names import anchors_in
 from seedbed.study import paths, published
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.study.part import Part
 from seedbed.study.paths import at
 from seedbed.study.variants import is_composed
@@ -158,11 +158,6 @@ class StudyRecipe(Part):
         return next((name for name in (self.spec.like, self.name) if name in presets()), "")
 
     @cached_property
-    def learns(self) -> Objective | None:
-        """Its objective; None: nothing is trained."""
-        return self.spec.learns() if self.spec.trained else None
-
-    @cached_property
     def training(self) -> Training:
         """Training settings: the study's, updated by the recipe's; a recipe that continues another's encoder keeps its
         modules.
@@ -176,15 +171,20 @@ class StudyRecipe(Part):
         return self.training.without(*Training.model_fields.keys() - {"pooling", "layers"})
 
     @cached_property
-    def learnt(self) -> bool:
+    def involves_training(self) -> bool:
         """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or compares
         with.
         """
         actor = self.spec.english.actor
         chooser = self.other(actor) if actor in self.study.recipes else None
-        return self.spec.made or any(other.learnt for other in (self.start, chooser, self.varied) if other)
+        return self.spec.made or any(other.involves_training for other in (self.start, chooser, self.varied) if other)
 
     # ---- Languages.
+
+    @cached_property
+    def codes(self) -> list[str]:
+        """The study's languages that it offers encoders to."""
+        return self.spec.only.languages or [*self.study.languages]
 
     def folder(self, code: str) -> str:
         """The language folder of the encoder that it offers to a language."""
@@ -201,7 +201,7 @@ class StudyRecipe(Part):
         spec = self.spec
         if not (spec.together or spec.of_several):
             return [folder]
-        of_all = {*(spec.only.languages or self.study.languages), *([self.study.pivot] if spec.together else [])}
+        of_all = {*self.codes, *([self.study.pivot] if spec.together else [])}
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
     def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
@@ -236,7 +236,7 @@ class StudyRecipe(Part):
         untrained = not spec.made or (spec.published and published.begins(study, "encoders"))
         if untrained:
             return [0]
-        if self.learns and not self.learns.own_seed:
+        if spec.minimises and not spec.minimises.own_seed:
             return self.heads
         begun = self.start.seeds if self.start else sorted(study.seeds)
         if self.start and not (spec.copies and spec.copies.way.of_seeds):
@@ -281,10 +281,19 @@ class StudyRecipe(Part):
     # ---- Data.
 
     @property
+    def generator(self) -> str:
+        """The generator that it names, or the study's first; empty: the study has none."""
+        return self.spec.data.by or next(iter(self.study.generators), "")
+
+    @property
     def writer(self) -> str:
-        """The generator whose triplets it trains on."""
-        name = self.spec.data.by or next(iter(self.study.generators))
-        return self.study.makers[name, self.spec.written]
+        """The generator whose triplets it trains on: `generator`, or one like it that has the same triplets."""
+        return self.study.makers[self.generator, self.spec.written]
+
+    @property
+    def needs_adapters(self) -> bool:
+        """Whether adapters generate the triplets that it trains on."""
+        return bool(self.spec.written) and WRITING[self.spec.written].adapters != "none"
 
     @property
     def scale_chosen_on(self) -> str:
@@ -353,7 +362,7 @@ class StudyRecipe(Part):
     @cached_property
     def weighs(self) -> tuple[float, ...] | None:
         """The weights of a judge's scores, where a policy was trained with some."""
-        return self.other(self.chooser).learns.weights if self.chooser else None
+        return self.other(self.chooser).spec.minimises.weights if self.chooser else None
 
     def chooses_like(self, backbone: str) -> "StudyRecipe":
         """The first recipe of the study whose encoders of a backbone choose English as its own do, so that it is chosen
@@ -419,15 +428,16 @@ class StudyRecipe(Part):
 
 def served(study: Study, recipe: str, lang: str) -> set[str]:
     """The languages to which some recipe offers an encoder that is trained on a recipe's data in a language."""
-    return study.once("served", lambda: _served(study)).get((recipe, lang), set())
+    return _served(study).get((recipe, lang), set())
 
 
+@once_per_study
 def _served(study: Study) -> dict[tuple[str, str], set[str]]:
     found: dict[tuple[str, str], set[str]] = {}
     for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
-        for code in recipe.spec.only.languages or study.languages:
-            for learnt in recipe.trained_on(code):
-                found.setdefault(learnt, set()).add(code)
+        for code in recipe.codes:
+            for data in recipe.trained_on(code):
+                found.setdefault(data, set()).add(code)
     return found
 
 
@@ -437,6 +447,6 @@ def untrained(study: Study) -> str:
     return next(found, "")
 
 
-def objective_of(learns: Objective | None) -> dict[str, Objective] | None:
-    """The name of an objective, as programs get it."""
-    return learns and {objectives.name_of(learns): learns}
+def objective_of(objective: Objective | None) -> dict[str, Objective] | None:
+    """An objective by its name, as programs get it."""
+    return objective and {objectives.name_of(objective): objective}

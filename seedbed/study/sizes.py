@@ -20,6 +20,7 @@ from seedbed.gpu_memory import Need, Shape
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.precision import Precision
+from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 
@@ -65,7 +66,7 @@ class Sizes:
         """Parameters of the weights that a job loads to run a generator; 0: a server runs it, and the job loads its
         tokenizer alone.
         """
-        return self.generator(generator) if self.gpus(generator) else 0
+        return self.generator(generator) if self._of(generator).gpus else 0
 
     def encoder(self, backbone: str) -> float:
         """Parameters of a backbone's weights, all of a fusion; 0: a server has them."""
@@ -77,11 +78,6 @@ class Sizes:
         if spec.prompted:
             return self.loaded(spec.generator)
         return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
-
-    def gpus(self, generator: str) -> int:
-        """Number of GPUs of a generator: vLLM can split a model over several; a model on a server has none here."""
-        spec = self.study.generators[generator]
-        return {"vllm": spec.tensor_parallel, "openai": 0, "openai-chat": 0}.get(spec.backend, 1)
 
     def adapting(self, generator: str) -> int:
         """Training an adapter of a generator."""
@@ -101,19 +97,19 @@ class Sizes:
 
     def _training(self, backbone: str, recipe: str) -> Need:
         made, shape = StudyRecipe.get(self.study, recipe), self.shape("encoders", backbone)
-        training, learns = made.training, made.learns
+        training, objective = made.training, made.spec.minimises
         if training.part == "head" and made.spec.paired:
             return self._beside(backbone, recipe, training)
-        read = [shape for shape in learns.shapes if {*shape} <= {*made.spec.data.columns}] or learns.shapes
+        read = [shape for shape in objective.shapes if {*shape} <= {*made.spec.data.columns}] or objective.shapes
         texts = max(2, *map(len, read)) * training.batch_size  # a single text is encoded twice
         tokens = min(texts, training.mini_batch or texts) * training.max_length
         if training.part == "head":  # the transformer only reads
             return gpu_memory.reading(shape, tokens=tokens, dtype="float32")
         options = {"dtype": self._dtype(training.precision), "checkpointed": training.gradient_checkpointing}
         need = gpu_memory.training(shape, tokens=tokens, **_trained(shape, training), **options)
-        if not learns.reread:
+        if not objective.reread:
             return need
-        again = learns.reread * training.batch_size * training.max_length
+        again = objective.reread * training.batch_size * training.max_length
         return gpu_memory.together([need, gpu_memory.reading(shape, tokens=again, dtype="float32")])
 
     def _beside(self, backbone: str, recipe: str, training: Training) -> Need:
@@ -135,7 +131,7 @@ class Sizes:
         spec = self.study.recipes[recipe]
         rows = translations * self.costs.rows.get(spec.data.origin, self.costs.rows["default"])
         source, english = (shape.width for shape in self._shapes(backbone))
-        return spec.learns().cached_bytes(rows / len(spec.english.translators), rows, source, english)
+        return spec.minimises.cached_bytes(rows / len(spec.english.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
         """Joint training of adapters of a number of encoders, which are all loaded; the activations of a step are those
@@ -169,7 +165,7 @@ class Sizes:
     def writing(self, generator: str, others: Sequence[Need] = ()) -> int:
         """MiB to run a generator, on each of its GPUs, with one of `others` loaded at a time; 0: a server runs it."""
         spec = self.study.generators[generator]
-        if spec.backend in ("openai", "openai-chat", "published"):
+        if not self._of(generator).gpus:
             return 0
         sampling, shape = spec.sampling, self._written_by(generator)
         if spec.backend == "vllm":
@@ -185,7 +181,7 @@ class Sizes:
 
     def written(self, generator: str) -> Load:
         """Memory of a job that runs a generator."""
-        return Load(self.gpus(generator), self.writing(generator), self.loaded(generator))
+        return Load(self._of(generator).gpus, self.writing(generator), self.loaded(generator))
 
     def reading(self, backbone: str, tasks: Sequence[str], copies: int = 1) -> Load:
         """Encoding the texts of tasks, with several encoders of a backbone loaded (`copies`)."""
@@ -250,8 +246,12 @@ class Sizes:
         names = fusion.of if fusion else [pair.multilingual, pair.english] if pair else [backbone]
         return [self.shape("encoders", name) for name in names if not self.study.backbones[name].endpoint]
 
+    def _of(self, generator: str) -> StudyGenerator:
+        """A generator as the study has it."""
+        return StudyGenerator.get(self.study, generator)
+
     def _written_by(self, generator: str) -> Shape:
-        return self.shape("generators", self.study.makers[generator, "weights"])
+        return self.shape("generators", self._of(generator).model)
 
     def _shape(self, room: str, name: str) -> Shape:
         """Shape of weights that exist, else by the size that resources/forecast.yaml or the model's name gives."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from seedbed.generators.settings import METHODS, POLARITIES
 from seedbed.languages import ANY
-from seedbed.names import SHARE, TOGETHER, TRAINING, anchors_in
+from seedbed.names import SHARE, TOGETHER, anchors_in, training_set_of
 from seedbed.study.graph.classifier import labellers
 from seedbed.study.graph.classifier import variants as every_variant
 from seedbed.study.graph.translation import GIVEN
@@ -27,7 +27,7 @@ def constraints(study: Study) -> dict[str, str]:
     """Wildcard -> pattern."""
     written = [f"{name}+{method}" for name in study.generators for method in METHODS]
     given = [f"{name}+{GIVEN}" for name, spec in study.translators.items() if spec.given]
-    corpora = [*given, *study.roles, *study.tasks, *(f"{task}{TRAINING}" for task in study.tasks), *written]
+    corpora = [*given, *study.roles, *study.tasks, *map(training_set_of, study.tasks), *written]
     variants = [*every_variant(study), *labellers(study)]
     return {
         "lang": one_of([*study.codes, ANY, *(order for _, order in study.own_sets)]),

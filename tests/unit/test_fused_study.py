@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.checks import consistency
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone
+from tests.asking import check
 from tests.refusals import tells
 
 FILE = {"file": "README.md"}
@@ -101,10 +101,10 @@ def test_weights_are_not_chosen_on_test_rows_however_they_are_read(
     tasks = TASKS | {"bitext": {**TASKS["bitext"], "source": test}, "dev": {**TASKS["dev"], "source": dev}}
     study = Study.model_validate(config(CHOSEN, tasks=tasks))
     if not shared:
-        consistency.consistent(study)
+        check(study)
         return
     with pytest.raises(ValueError, match=r"dev.*test set of bitext"):
-        consistency.consistent(study)
+        check(study)
 
 
 WRONG = [

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, PlainSerializer, ValidationError
 
 from seedbed.encoders.settings import Reference, Training
-from seedbed.io import UserError, compact
+from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
 if TYPE_CHECKING:
@@ -193,18 +193,6 @@ def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
         raise UserError(explain(error, kind, where=f"objective.{name}")) from None
 
 
-def parsed(text: str) -> Objective:
-    """Make an objective from JSON, the inverse of `dump`.
-
-    Raises:
-        UserError: not JSON, not one name with its settings, no such objective, or settings that it does not have.
-    """
-    try:
-        return loaded(json.loads(text))
-    except json.JSONDecodeError as error:
-        raise UserError(f"objective: not JSON ({error})") from None
-
-
 def loaded(given: Objective | Mapping[str, Any]) -> Objective:
     """Make an objective from a mapping of one name to its settings, like {"contrast": {"cutoff": 0.3}}.
 
@@ -224,11 +212,6 @@ def loaded(given: Objective | Mapping[str, Any]) -> Objective:
 def named(objective: Objective) -> dict[str, Any]:
     """A mapping of the objective's name to its settings, the inverse of `loaded`."""
     return {name_of(objective): json.loads(objective.dump())}
-
-
-def dump(objective: Objective) -> str:
-    """JSON of the objective's name and settings."""
-    return compact(named(objective))
 
 
 Named = Annotated[Objective, BeforeValidator(loaded), PlainSerializer(named)]

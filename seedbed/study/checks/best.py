@@ -2,12 +2,12 @@
 
 from seedbed.evaluation.protocols import declared, which
 from seedbed.settings import suggest
-from seedbed.study.checks.leakage import share_rows
 from seedbed.study.graph.best_encoder import BestEncoder
+from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
 
 
-def consistent(study: Study) -> None:
+def of_best(study: Study) -> None:
     """Check that the tasks that choose and report the best encoders exist, and that their test sets share no texts.
 
     Raises:

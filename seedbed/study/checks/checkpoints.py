@@ -1,12 +1,20 @@
-"""Checks of what training and copies start from."""
+"""Checks of what training and copies start from, and of recipes that only switch the adapters of others off."""
 
 from seedbed.encoders.recipes import TRAINED
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
+SAME = ("like", "aligned", "on_request", "only", "published")
+"""Settings that a recipe with `aligned: pairs` or `never` may change: those that do not change how encoders are made.
+"""
 
-def consistent(study: Study) -> None:
-    """Check that everything that is trained or compressed starts from an encoder that allows it."""
+
+def of_starts(study: Study) -> None:
+    """Check that everything that is trained or compressed starts from an encoder that allows it.
+
+    Raises:
+        ValueError: the first that does not.
+    """
     for name, recipe in study.recipes.items():
         if not recipe.made:
             continue
@@ -53,3 +61,42 @@ def _several(study: Study, name: str) -> None:
         raise ValueError(
             f"recipes.{name}.only.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`"
         )
+
+
+def of_switched_adapters(study: Study) -> None:
+    """Check that a recipe with `aligned: pairs` or `never` has the encoders of another, with parallel adapters.
+
+    Raises:
+        ValueError: the first that has not.
+    """
+    for name, recipe in study.recipes.items():
+        if recipe.aligned != "always":
+            _switches_off(study, name)
+
+
+def _switches_off(study: Study, name: str) -> None:
+    recipe, where = study.recipes[name], f"recipes.{name}.aligned"
+    if recipe.like not in {*study.recipes} - {name}:
+        raise ValueError(f"{where}: it scores the encoders of another recipe of the study; name that as `like`")
+    other = study.recipes[recipe.like]
+    if recipe.training.get("adapter") != "parallel":
+        raise ValueError(f"{where}: encoders of {recipe.like} have no parallel adapters; leave it out")
+    for key in type(recipe).model_fields:
+        if key not in SAME and getattr(recipe, key) != getattr(other, key):
+            raise ValueError(
+                f"recipes.{name}.{key}: `aligned: {recipe.aligned}` has the encoders of {recipe.like}; leave it out"
+            )
+
+
+def of_seeds(study: Study) -> None:
+    """Check that encoders with the seeds of those that they start from are limited to some of these.
+
+    Raises:
+        ValueError: the first recipe that has no encoder.
+    """
+    for name, recipe in study.recipes.items():
+        if not StudyRecipe.get(study, name).seeds:
+            has = ", ".join(map(str, StudyRecipe.get(study, recipe.start).seeds))
+            raise ValueError(
+                f"recipes.{name}.only.seeds: {recipe.start} has encoders of seed {has} alone; give it, or leave it out"
+            )

@@ -5,6 +5,7 @@ from seedbed.encoders.settings import Reference
 from seedbed.generators.settings import WITH_LIKELIHOODS, Generator, ScaleChoice
 from seedbed.settings import require_known
 from seedbed.study.checks.translated import referred
+from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -33,7 +34,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
                 f"{where}.tasks: {task} has protocol {study.tasks[task].protocol}; this classifier answers "
                 f"{' and '.join(classifier.protocols)}"
             )
-    if classifier.generator and not _can_label(study.generators[classifier.generator], classifier):
+    if classifier.generator and not _can_label(StudyGenerator.get(study, classifier.generator), classifier):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
     if isinstance(classifier.composition.scale, ScaleChoice):
         raise ValueError(f"{where}.composition.scale: of a generator alone is it chosen; give a number")
@@ -57,7 +58,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         for variant, of in classifier.reasoning.prefixes.items():
             _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, study.generators[classifier.generator])
     if spec := classifier.prompted:
-        form = "in_context" if classifier.in_context else "reasoning"
+        form = classifier.form
         backend = study.generators[classifier.generator].backend
         likely = classifier.in_context or any(
             study.tasks[task].protocol == "multiple_choice" for task in classifier.tasks or []
@@ -94,6 +95,6 @@ def _retriever(study: Study, where: str, retriever: Reference) -> None:
     referred(study, f"{where}.retriever", retriever)
 
 
-def _can_label(generator: Generator, classifier: Classifier) -> bool:
+def _can_label(generator: StudyGenerator, classifier: Classifier) -> bool:
     """Whether the classifier's model is available: on this machine, or on a server for in-context learning."""
-    return generator.backend != "published" and bool(generator.source or classifier.prompted)
+    return generator.writes and bool(generator.spec.source or classifier.prompted)

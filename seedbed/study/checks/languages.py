@@ -1,14 +1,62 @@
-"""Checks of the languages of a recipe's encoders: what they can start from and be trained on."""
+"""Checks of languages: that they are known; and of a recipe's, what encoders can start from and be trained on."""
 
 from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Pivot
 from seedbed.generators.settings import WRITING
+from seedbed.languages import registry
 from seedbed.names import SEED_PAIRS
+from seedbed.settings import require_known, suggest
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
 
-def of_languages(study: Study, name: str) -> None:
+def of_languages(study: Study) -> None:
+    """Check that every language has a name and a script, from the registry or the study.
+
+    Raises:
+        ValueError: the first that has not.
+    """
+    for code in study.codes:
+        _language(study, code)
+
+
+def _language(study: Study, code: str) -> None:
+    facts = study.facts(code)
+    if not facts["name"] or not facts["script"]:
+        unknown = f"not in the language registry; {suggest(code, sorted(registry()))}"
+        if code not in study.languages:
+            raise ValueError(f"{_named_by(study, code)}: {code}: {unknown}")
+        raise ValueError(f"languages.{code}: {unknown}; or give `name`, `script` and `corpus`")
+    codes = study.languages[code].codes if code in study.languages else {}
+    if own := sorted({"code", "lang", "name", "script"} & {*codes}):
+        raise ValueError(
+            f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script next to `codes`"
+        )
+
+
+def _named_by(study: Study, code: str) -> str:
+    """The key that names a language that is none of the study's."""
+    taught = [
+        f"generators.{name}.xllora.languages" for name, of in study.generators.items() if code in of.xllora.languages
+    ]
+    trained = [f"tasks.{name}.train_language" for name, task in study.tasks.items() if code == task.train_language]
+    return "pivot" if code == study.pivot else [*taught, *trained][0]
+
+
+def of_language_entries(study: Study) -> None:
+    """Check that the entries of languages name tasks and corpora of the study.
+
+    Raises:
+        ValueError: the first that does not.
+    """
+    for code, language in study.languages.items():
+        require_known(f"languages.{code}.tests", "task", language.tests, study.tasks)
+        require_known(
+            f"languages.{code}.corpora", "corpus under `corpora.others`", language.corpora, study.corpora.others
+        )
+
+
+def of_recipe_languages(study: Study, name: str) -> None:
     """Check that a recipe's start, reference encoders and training data exist in the languages of its encoders.
 
     Raises:

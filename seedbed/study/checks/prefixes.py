@@ -40,14 +40,15 @@ def of_prefixes(study: Study) -> None:
                 raise ValueError(
                     f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
                 )
-    for name, recipe in study.recipes.items():
+    for name in study.recipes:
         for backbone in StudyRecipe.get(study, name).every_backbone:
-            _in_languages(study, backbone, name, recipe.only.languages or [*study.languages])
+            _in_languages(study, backbone, name)
 
 
-def _in_languages(study: Study, backbone: str, recipe: str, codes: list[str]) -> None:
-    for column in placeholders(prefix := StudyRecipe.get(study, recipe).prefix(backbone)):
-        for code in codes:
+def _in_languages(study: Study, backbone: str, recipe: str) -> None:
+    of = StudyRecipe.get(study, recipe)
+    for column in placeholders(prefix := of.prefix(backbone)):
+        for code in of.codes:
             if not study.facts(code).get(column):
                 raise ValueError(
                     f"languages.{code}: no {column}, which the prefix {prefix!r} of {backbone} needs for its "
@@ -90,6 +91,5 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
 
 def _reach(study: Study, *names: str) -> dict[str, list[list[str]]]:
     """The languages, and the backbones, of each of some recipes."""
-    languages = [study.recipes[name].only.languages or [*study.languages] for name in names]
-    backbones = [StudyRecipe.get(study, name).every_backbone for name in names]
-    return {"languages": languages, "backbones": backbones}
+    recipes = [StudyRecipe.get(study, name) for name in names]
+    return {"languages": [of.codes for of in recipes], "backbones": [of.every_backbone for of in recipes]}

@@ -1,15 +1,17 @@
 """Checks of recipes: their data, their objective, and the encoders that they start from or read."""
 
+from collections.abc import Iterable
+
 from pydantic import ValidationError
 
+from seedbed.encoders import objectives
 from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import Pivot, Reference, Training
-from seedbed.generators.settings import WRITING
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
-from seedbed.study.checks.languages import of_languages
-from seedbed.study.checks.leakage import trained_on_whole, untested
+from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
+from seedbed.study.leakage import share_rows, trained_on_whole
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -36,7 +38,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     whole = recipe.data.corpus if trained_on_whole(study, recipe.data.corpus) else ""
     trained = recipe.data.candidates or whole
     if trained and trained not in DRAWN:  # `select_pairs` leaves out texts of tests by itself
-        untested(study, where, trained)
+        _untested(study, where, trained)
     require_known(
         f"{where}.data.from_languages",
         "language",
@@ -47,15 +49,13 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         _mined(study, where, recipe)
     _starts(study, name, (name,))
     require_known(f"{where}.data.by", "generator", recipe.data.by, study.generators)
-    adapted = recipe.written and WRITING[recipe.written].adapters != "none"
-    if adapted and not study.generators[writer := StudyRecipe.get(study, name).writer].source:
+    of = StudyRecipe.get(study, name)
+    if of.needs_adapters and not study.generators[writer := of.writer].source:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
         require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
-    if wrong := sorted({*(recipe.only.seeds or [])} - {*study.seeds}):
-        raise ValueError(
-            f"{where}.only.seeds: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}"
-        )
+    require_seeds(study, f"{where}.only.seeds", recipe.only.seeds or [])
+    _without_effect(study, where, recipe)
     for entry in recipe.only.backbones or []:
         if study.backbones[entry].endpoint and recipe.made:
             raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
@@ -66,19 +66,59 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if wrong := sorted({*recipe.published} & {*study.fused}):
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
     try:
-        training = StudyRecipe.get(study, name).training
+        training = of.training
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=f"{where}.training")) from None
-    if recipe.trained and training.batch_size < (least := recipe.learns().least):
+    if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
         key = f"{where}.training" if "batch_size" in recipe.training else "training"
         raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
-    of_languages(study, name)
+    of_recipe_languages(study, name)
+
+
+def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
+    """Check that seeds are the study's.
+
+    Raises:
+        ValueError: one is not.
+    """
+    if wrong := sorted({*seeds} - {*study.seeds}):
+        raise ValueError(f"{where}: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
+
+
+def _without_effect(study: Study, where: str, recipe: Recipe) -> None:
+    """Check that a recipe gives no language for data that it has not, and no seeds where nothing depends on them."""
+    if not recipe.made and recipe.data.from_languages != "own":
+        raise ValueError(
+            f"{where}.data.from_languages: nothing is trained, on data of whatever language; leave it out, or give a "
+            "corpus and an `objective`"
+        )
+    if recipe.only.seeds is None or any(protocol.tunes for protocol in study.declared.values()):
+        return  # of what is fine-tuned on its encoders, the heads have these seeds
+    if not recipe.made:
+        raise ValueError(f"{where}.only.seeds: nothing is trained, so that its encoders have no seed; leave it out")
+    if recipe.minimises and recipe.minimises.own_seed:
+        name = objectives.name_of(recipe.minimises)
+        raise ValueError(f"{where}.only.seeds: objective {name} has a seed of its own; set that, or leave it out")
+
+
+def _untested(study: Study, where: str, corpus: str) -> None:
+    """Check that a corpus that encoders train on as a whole is not a test set too: in no language may it read the same
+    rows as a test set, see `share_rows`.
+    """
+    for code in study.languages:
+        source = study.corpus(corpus, code)
+        for task in sorted(study.tasks) if source else ():
+            if (test := study.test(task, code)) and share_rows(source, test):
+                raise ValueError(
+                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; train on another split, or "
+                    "separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+                )
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:
     """Check that a recipe with mined neighbours takes some, and no more than are mined."""
     require_known(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
-    taken, count = sum("neighbour_" in name for name in recipe.learns().shapes[0]), study.mining[mining].count
+    taken, count = sum("neighbour_" in name for name in recipe.minimises.shapes[0]), study.mining[mining].count
     if not taken:
         raise ValueError(
             f"{where}.objective: it takes no neighbours; give `data: {{corpus: {SEED_PAIRS}}}`, or take some"

@@ -15,9 +15,10 @@ from seedbed.study import published
 from seedbed.study.graph.classifier import adapted
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
+from seedbed.study.variants import is_composed
 
 
-def with_sources(study: Study) -> None:
+def of_sources(study: Study) -> None:
     """Check that every corpus that a recipe needs has a source, and that every local file exists.
 
     Raises:
@@ -36,8 +37,8 @@ def with_sources(study: Study) -> None:
                 key = f"tasks.{study.test_set(task)}.train"
                 _check_file(study.training_set(task, other), f"{key}: the {task} training set of {other}")
         tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
-        learnt = any(task.train_language == code for task in study.tasks.values())
-        if not (tested or learnt) and not any(code in found for found in folders.values()):
+        trained_on = any(task.train_language == code for task in study.tasks.values())
+        if not (tested or trained_on) and not any(code in found for found in folders.values()):
             raise UserError(
                 f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
                 "under `tests:` (a file, say), or a recipe such as unsupervised"
@@ -59,7 +60,7 @@ def with_sources(study: Study) -> None:
     if adapted(study):
         _pairs(study)
     for name, recipe in study.recipes.items():
-        _learnt(study, name)
+        _training_data(study, name)
         if recipe.written:
             SUPPLIES[WRITING[recipe.written].adapters](study, StudyRecipe.get(study, name).writer)
 
@@ -93,19 +94,18 @@ def _folders(study: Study, recipe: str) -> set[str]:
     if not spec.made:
         return set()
     of = StudyRecipe.get(study, recipe)
-    folders = {of.folder(code) for code in spec.only.languages or study.languages}
-    folders = {code for code in folders if not of.is_pivot(code)}
+    folders = {folder for folder in map(of.folder, of.codes) if not of.is_pivot(folder)}
     names = of.every_backbone
     trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in names)]
     return {code for folder in trained for code in of.languages(folder)}
 
 
-def _learnt(study: Study, recipe: str) -> None:
+def _training_data(study: Study, recipe: str) -> None:
     """Check that the training data of a recipe have a source: NLI triplets, or sentences of its languages and of the
     pivot.
     """
     spec, folders = study.recipes[recipe], _folders(study, recipe)
-    if folders and not study.corpora.nli and _learns_nli(study, recipe):
+    if folders and not study.corpora.nli and _trains_on_nli(study, recipe):
         raise UserError(
             f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
         )
@@ -167,16 +167,15 @@ def _identified(study: Study, spec: Recipe) -> str:
     return "`anchors.language_id` and `audit.language_id`" if told else ""
 
 
-def _learns_nli(study: Study, recipe: str) -> bool:
+def _trains_on_nli(study: Study, recipe: str) -> bool:
     """Whether a recipe's encoders, or its generator's task adapters, train on NLI triplets in the pivot language."""
-    spec = study.recipes[recipe]
+    spec, of = study.recipes[recipe], StudyRecipe.get(study, recipe)
     if not spec.written:
         return bool(spec.data and spec.data.origin == "nli")
-    adapters, generator = WRITING[spec.written].adapters, StudyRecipe.get(study, recipe).writer
-    if adapters == "none":
+    if not of.needs_adapters:
         return False
-    built = adapters == "composed" or study.generators[generator].xllora.uses("synthetic")
-    return built and not all(_given(study, generator, spec.written, code) for code in _folders(study, recipe))
+    built = is_composed(spec) or study.generators[of.writer].xllora.uses("synthetic")
+    return built and not all(_given(study, of.writer, spec.written, code) for code in _folders(study, recipe))
 
 
 def _given(study: Study, generator: str, method: Method, code: str) -> bool:
@@ -237,14 +236,15 @@ SUPPLIES = {"composed": _composition, "cross-lingual": _xllora, "none": lambda s
 def _published(study: Study) -> None:
     """What others have made, where the study takes it."""
     for name, recipe in study.recipes.items():
-        for code in recipe.only.languages or study.languages:
-            folder = StudyRecipe.get(study, name).folder(code)
+        of = StudyRecipe.get(study, name)
+        for code in of.codes:
+            folder = of.folder(code)
             for backbone in recipe.published:
                 encoder = published.encoder(study, backbone, name, folder)
                 _check_model(encoder, f"recipes.{name}.published.{backbone} for {folder}")
             if not recipe.written:
                 continue
-            facts = StudyRecipe.get(study, name).writer, recipe.written
+            facts = of.writer, recipe.written
             where = f"of {facts[0]} by {facts[1]} for {code}"
             _check_file(published.triplets(study, *facts, code), f"the triplets {where}")
             for polarity in POLARITIES:

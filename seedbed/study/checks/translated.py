@@ -89,8 +89,13 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
 def _says_which(where: str, recipe: Recipe) -> None:
     """Check that a recipe says whose translations it takes, and how one of them is chosen."""
     english = recipe.english
-    if not english.fusion and (count := len(english.translators)) < 2:
-        raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
+    if not english.fusion:
+        if english.choose:
+            raise ValueError(
+                f"{where}.english.choose: {english.choose}, and the policy that it trains chooses; leave it out, or "
+                "give it to a recipe that reads what was chosen, with `english.fusion`"
+            )
+        _require_a_choice(where, recipe)
     if english.fusion and not (english.translators and english.choose):
         raise ValueError(f"{where}.english: say whose translations it reads and which: give `translators` and `choose`")
     if english.choose == "judge" and not english.judge:
@@ -99,6 +104,12 @@ def _says_which(where: str, recipe: Recipe) -> None:
         raise ValueError(
             f"{where}.english.choose: oracle takes what translator `human` wrote; name it in `translators`"
         )
+
+
+def _require_a_choice(where: str, recipe: Recipe) -> None:
+    """Check that a policy has translators to choose among."""
+    if (count := len(recipe.english.translators)) < 2:
+        raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
 
 
 def _names_known(study: Study, where: str, recipe: Recipe) -> None:
@@ -146,11 +157,10 @@ def _chooses(study: Study, name: str, recipe: Recipe) -> None:
         )
 
 
-def _shown_the_same(where: str, recipe: Recipe, name: str, learnt: Recipe) -> None:
+def _shown_the_same(where: str, recipe: Recipe, name: str, policy: Recipe) -> None:
     """Check that a policy chooses among the translators that it was trained on."""
-    if (count := len(recipe.english.translators)) < 2:
-        raise ValueError(f"{where}.english.translators: {count}; a policy chooses among two or more")
-    has, had = recipe.english.similarity or NONE, learnt.english.similarity or NONE
+    _require_a_choice(where, recipe)
+    has, had = recipe.english.similarity or NONE, policy.english.similarity or NONE
     if has != had:
         raise ValueError(
             f"{where}.english.similarity: {has}, and the policy of {name} was trained with {had}; give the same"

@@ -37,7 +37,7 @@ class VocabularyEncoder(Prepared, rule="train_vocabulary"):
         """How its tokenizer and its rows are made; where masked language modelling follows, it needs a mask."""
         follow = {recipe.rule for recipe in self.study.recipes.values() if recipe.start == self.recipe}
         masks = AdaptedEncoder.rule in follow
-        return super().settings() | {"vocabulary": self.made_by.learns, "masks": masks}
+        return super().settings() | {"vocabulary": self.spec.minimises, "masks": masks}
 
     load = Product.load  # no model reads anything
 
@@ -48,8 +48,8 @@ class AdaptedEncoder(Prepared, rule="adapt_backbone"):
 
     def settings(self) -> dict[str, Any]:
         """How it is trained."""
-        return super().settings() | {"masked": self.made_by.learns, **self.resumable}
+        return super().settings() | {"masked": self.spec.minimises, **self.resumable}
 
     def load(self, sizes: Sizes) -> Load:
         """Masked language modelling."""
-        return Load(1, sizes.masking(self.backbone, self.made_by.learns), sizes.encoder(self.backbone))
+        return Load(1, sizes.masking(self.backbone, self.spec.minimises), sizes.encoder(self.backbone))

@@ -18,25 +18,33 @@ from seedbed.study.sizes import Load, Sizes
 
 
 @dataclass(frozen=True)
-class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
-    """A model that is fetched.
+class OfModel(Product):
+    """Something of a generator, a backbone or a classifier, in the folder of results of that kind of model, `room`.
 
-    `model` is a generator's or a backbone's name; BACKBONE+LANGUAGE, what a backbone is in one language; or
-    OWNER+RECIPE+LANGUAGE or OWNER+METHOD+POLARITY+LANGUAGE, a published encoder or adapter.
+    `model` begins with the model's name; after a plus is what the name does not say.
     """
 
     room: str
     model: str
 
     @property
-    def is_generator(self) -> bool:
-        """Whether it is a generator's, or one of its adapters; else it is a backbone's, or an encoder."""
-        return self.room == "generators"
+    def owner(self) -> str:
+        """The name of the generator, backbone or classifier."""
+        return self.model.partition("+")[0]
 
     @property
-    def owner(self) -> str:
-        """The generator or backbone whose it is."""
-        return self.model.partition("+")[0]
+    def of_generator(self) -> bool:
+        """Whether it is a generator's."""
+        return self.room == "generators"
+
+
+@dataclass(frozen=True)
+class Weights(OfModel, rule="fetch_model", place=paths.WEIGHTS):
+    """A model that is fetched.
+
+    `model` is a generator's or a backbone's name; BACKBONE+LANGUAGE, what a backbone is in one language; or
+    OWNER+RECIPE+LANGUAGE or OWNER+METHOD+POLARITY+LANGUAGE, a published encoder or adapter.
+    """
 
     @cached_property
     def source(self) -> Source:
@@ -44,10 +52,10 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
         study = self.study
         owner, *what = self.model.split("+")
         if not what:
-            return (study.generators if self.is_generator else study.backbones)[owner].source.resolved(study.facts(ANY))
+            return (study.generators if self.of_generator else study.backbones)[owner].source.resolved(study.facts(ANY))
         if len(what) == 1:
             return study.backbones[owner].by_language[what[0]].resolved(study.facts(what[0]))
-        return (published.adapter if self.is_generator else published.encoder)(study, owner, *what)
+        return (published.adapter if self.of_generator else published.encoder)(study, owner, *what)
 
     def settings(self) -> dict[str, Any]:
         """Its source, the folder of downloads and the lock file."""
@@ -65,7 +73,7 @@ class Weights(Product, rule="fetch_model", place=paths.WEIGHTS):
 
     def load(self, sizes: Sizes) -> Load:
         """It is opened, to see that it is whole."""
-        return Load(parameters=(sizes.generator if self.is_generator else sizes.encoder)(self.owner))
+        return Load(parameters=(sizes.generator if self.of_generator else sizes.encoder)(self.owner))
 
 
 @dataclass(frozen=True)
@@ -86,8 +94,8 @@ class Adapter(OfGenerator):
 
     @property
     def language(self) -> str:
-        """The English name of the language that it learns to generate, as prompts have it: for a task's adapter, the
-        pivot.
+        """The English name of the language that it is trained to generate, as prompts have it: for an adapter of a
+        task, the pivot.
         """
         return self.study.names[self.study.pivot]
 
@@ -103,8 +111,8 @@ class Adapter(OfGenerator):
     def settings(self) -> dict[str, Any]:
         """How it is trained; its manifest names whose weights these are, since adapters of one can be composed."""
         spec = self.based_on.spec
-        learns = {"lora": spec.lora, "style": spec.prompts, "dtype": spec.dtype}
-        return {"name": self.based_on.model, "language": self.language, **learns, **self.resumable}
+        training = {"lora": spec.lora, "style": spec.prompts, "dtype": spec.dtype}
+        return {"name": self.based_on.model, "language": self.language, **training, **self.resumable}
 
     def code(self) -> Code:
         """The words."""
@@ -240,7 +248,7 @@ class XlloraExamples(
 
 
 @dataclass(frozen=True)
-class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
+class ComposedAdapter(OfModel, rule="compose_adapters", place=paths.COMPOSED):
     """A task adapter of the pivot language, composed with two language adapters so that it works in one of the
     languages.
 
@@ -249,26 +257,19 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
     the language of its training set.
     """
 
-    room: str
-    model: str
     lang: str
     polarity: str
 
     @property
-    def owner(self) -> str:
-        """The generator or classifier."""
-        return self.model.partition("+")[0]
-
-    @property
     def scale_file(self) -> str:
         """The file that says which scale a development task chose; empty: the study says it."""
-        chooses = self.room == "generators" and self.model in self.study.choosing
+        chooses = self.of_generator and self.model in self.study.choosing
         return self.at(paths.CHOSEN, what="scale", owner=self.model) if chooses else ""
 
     @property
     def composition(self) -> Composition:
         """How the adapters are composed: as is given, or with the scale that the name has."""
-        owners = self.study.generators if self.room == "generators" else self.study.learners
+        owners = self.study.generators if self.of_generator else self.study.learners
         given, scale = owners[self.owner].composition, self.model.partition("+")[2]
         if self.scale_file:
             scale = "1"  # never read: the chosen one is in a file
@@ -276,14 +277,12 @@ class ComposedAdapter(Product, rule="compose_adapters", place=paths.COMPOSED):
 
     def parts(self) -> dict[str, str]:
         """What is composed: the adapters of the task, of the language, and of the pivot language."""
-        sides = {"target": self.lang, "source": self.study.pivot}
-        if self.room == "classifiers":
-            classifier = StudyClassifier.get(self.study, self.owner)
-            languages = {name: classifier.adapter("language", lang) for name, lang in sides.items()}
-            return {"task": classifier.adapter("task", self.polarity)} | languages
-        generator = StudyGenerator.get(self.study, self.owner)
-        languages = {name: generator.language_adapter(lang) for name, lang in sides.items()}
-        return {"task": generator.part("task", paths.TASK_ADAPTER, polarity=self.polarity)} | languages
+        of = (StudyGenerator if self.of_generator else StudyClassifier).get(self.study, self.owner)
+        return {
+            "task": of.task_adapter(self.polarity),
+            "target": of.language_adapter(self.lang),
+            "source": of.language_adapter(self.study.pivot),
+        }
 
     def inputs(self) -> dict[str, Files]:
         """The adapters, and the file of a scale that is chosen."""

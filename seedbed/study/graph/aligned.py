@@ -84,12 +84,12 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
 
     def settings(self) -> dict[str, Any]:
         """Training settings; a frozen pivot encoder's vectors are cached."""
-        learns = self.made_by.learns
+        objective = self.made_by.spec.minimises
         about = {"languages": self.made_by.languages(), "seed": self.seed}
         return {
             "rows": self.made_by.spec.data.rows,
-            "fixed": [] if learns.pivot else [self.study.pivot],
-            "objective": objective_of(learns),
+            "fixed": [] if objective.pivot else [self.study.pivot],
+            "objective": objective_of(objective),
             "training": self.made_by.training,
             "about": {"backbone": self.backbone, "recipe": self.recipe} | about,
             **self.resumable,
@@ -97,7 +97,7 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
 
     def code(self) -> Code:
         """The objective's file, which the program imports by its name."""
-        return Code(modules=(objectives.module_of(objectives.name_of(self.made_by.learns)),))
+        return Code(modules=(objectives.module_of(objectives.name_of(self.made_by.spec.minimises)),))
 
     def load(self, sizes: Sizes) -> Load:
         """All encoders are open, and a step reads one after the other."""

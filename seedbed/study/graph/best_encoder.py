@@ -9,7 +9,7 @@ from seedbed.study import paths, quoted
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.offer import Offer
-from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import metrics_of
 from seedbed.study.part import Part
@@ -187,10 +187,8 @@ class Answer(Part):
         """
         found = {}
         for best in self.chosen:
-            first: dict[tuple[str, str], Encoder] = {}
-            for one in best.candidates:
-                first.setdefault((one.backbone, one.recipe), one)
-            found[best.lang] = [one.path for one in first.values()]
+            first = first_of_each(best.candidates, lambda one: (one.backbone, one.recipe))
+            found[best.lang] = [one.path for one in first]
         others = [code for code in self.study.languages if code not in found]
         return found | {code: own for code in others if (own := self._unchosen(code))}
 
@@ -215,7 +213,7 @@ class Answer(Part):
             Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed).path
             for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
             if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
-            if code in (recipe.spec.only.languages or [code])
+            if code in recipe.codes
             for backbone in recipe.every_backbone
             if not (study.backbones[backbone].on_request or study.backbones[backbone].fusion)
             for seed in recipe.seeds

@@ -52,8 +52,8 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
         tested = self.study.chosen_on(self.dev, self.lang)
         if self.what == "scale":
             return tested
-        only = self.study.recipes[self.owner.partition("+")[2]].only.languages or self.study.languages
-        return [code for code in tested if code in only] or tested
+        recipe = StudyRecipe.get(self.study, self.owner.partition("+")[2])
+        return [code for code in tested if code in recipe.codes] or tested
 
     @property
     def scores(self) -> dict[str, str]:

@@ -15,19 +15,26 @@ from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import modules_of
-from seedbed.names import TRAINING
 from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.study.part import Part
 from seedbed.study.paths import at
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 
+KINDS = {
+    "adapted": "adapted",
+    "in_context": "in-context",
+    "reasoning": "reasoning",
+    "fine_tuning": "labelled",
+    "baseline": "chance",
+}
+"""Form of a classifier -> its kind of system, a module of `evaluation.systems`."""
 TRANSLATED = REASONING[1]
 """The variant of a language model that is prompted with English translations."""
 
@@ -55,11 +62,8 @@ class StudyClassifier(Part):
 
     @property
     def kind(self) -> str:
-        """The kind of system that it is (see `evaluation.systems`)."""
-        spec = self.spec
-        forms = {"labelled": spec.fine_tuning, "chance": spec.baseline, "in-context": spec.in_context}
-        forms["reasoning"] = spec.reasoning
-        return next((form for form, given in forms.items() if given), "adapted")
+        """The kind of system that it is."""
+        return KINDS[self.spec.form]
 
     @property
     def style(self) -> str:
@@ -81,9 +85,9 @@ class StudyClassifier(Part):
     @property
     def prompts(self) -> tuple[Path, ...]:
         """Its files of prompts; an encoder's head reads none."""
-        if self.spec.prompted:
-            return (resource(f"prompts/{'icl' if self.spec.in_context else 'reasoning'}.yaml"),)
-        return tuple(resource(f"prompts/{name}.yaml") for name in ("classification", "nli")) if self.generator else ()
+        of_labels = ("classification", "nli") if self.generator else ()
+        names = {"in_context": ("icl",), "reasoning": ("reasoning",)}.get(self.spec.form, of_labels)
+        return tuple(resource(f"prompts/{name}.yaml") for name in names)
 
     @property
     def back_end(self) -> tuple[str, ...]:
@@ -94,11 +98,15 @@ class StudyClassifier(Part):
         """The settings of its language model, which answers without adapters."""
         return self.generator.written_with("lora", "xllora", "shots")
 
-    def adapter(self, part: str, lang: str) -> str:
-        """Its adapter for the task or a language; a language model has the latter from its generator."""
-        if self.generator and part == "language":
+    def task_adapter(self, lang: str) -> str:
+        """Its adapter for the task, trained on labelled pairs of a language."""
+        return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part="task", lang=lang)
+
+    def language_adapter(self, lang: str) -> str:
+        """Its adapter of a language; that of a language model is its generator's."""
+        if self.generator:
             return self.generator.language_adapter(lang)
-        return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part=part, lang=lang)
+        return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part="language", lang=lang)
 
     # ---- What it is scored on.
 
@@ -166,7 +174,7 @@ class StudyClassifier(Part):
 
 def adapted(study: Study) -> list[str]:
     """The classifiers with adapters, for labelled pairs."""
-    return [name for name, spec in study.classifiers.items() if not (spec.prompted or spec.as_baseline)]
+    return [name for name, spec in study.classifiers.items() if spec.form == "adapted"]
 
 
 def variants(study: Study) -> dict[str, list[str]]:
@@ -332,34 +340,33 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
     def tests(self) -> dict[str, str]:
         """LANGUAGE/NAME -> test set that it answers: all of the languages to which the recipe offers this encoder."""
         study, recipe = self.study, StudyRecipe.get(self.study, self.recipe)
-        learnt = trained_as(study, self.task)
+        alike = trained_as(study, self.task)
         return {
             f"{code}/{study.test_set(task)}": Corpus.of_test(study, task, code)
-            for code in sorted(recipe.spec.only.languages or study.languages)
+            for code in sorted(recipe.codes)
             if recipe.folder(code) == self.lang
             for task in study.tests_by_language[code]
-            if trained_as(study, task) == learnt and study.train_of(task, code) == self.train_lang
+            if trained_as(study, task) == alike and study.train_of(task, code) == self.train_lang
         }
 
     def inputs(self) -> dict[str, Files]:
         """The encoder of this seed, or of a recipe without seeds; the training set and the test sets."""
         base = Encoder.offered(self.study, self.backbone, self.recipe, self.lang, self.seed)
-        train = f"{self.study.test_set(self.task)}{TRAINING}"
         return {
             "base": base.path,
-            "train": self.at(paths.CORPUS, lang=self.train_lang, corpus=train),
+            "train": self.at(paths.CORPUS, lang=self.train_lang, corpus=self.study.training_name(self.task)),
             "tests": self.tests,
         }
 
     def settings(self) -> dict[str, Any]:
         """How it is fine-tuned, and what score files say of it; of an untrained encoder too, the seed is the head's."""
-        learnt = {"task": self.task, "train_language": self.train_lang}
+        trained_on = {"task": self.task, "train_language": self.train_lang}
         return {
             "kind": self.kind,
             "learning": self.learning,
             "prefix": self.encoder.plain_prefix,
             "dtype": self.encoder.made_by.training.precision,
-            "about": self.encoder.described() | learnt,
+            "about": self.encoder.described() | trained_on,
             **self.resumable,
         }
 
@@ -372,6 +379,7 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         return Load(1, sizes.tuning(self.backbone, self.recipe, self.learning), sizes.encoder(self.backbone))
 
 
+@once_per_study
 def trained_as(study: Study, task: str) -> str:
     """The task that names a training: of those with the same training sets and the same settings the first that has
     test sets of its own, so that a further task on them moves no training.
@@ -380,15 +388,11 @@ def trained_as(study: Study, task: str) -> str:
         study: the study.
         task: a task that is fine-tuned.
     """
-    return study.once(("learnt as", task), lambda: _trained_as(study, task))
-
-
-def _trained_as(study: Study, task: str) -> str:
-    alike = [name for name in study.tasks if _learnt(study, name) == _learnt(study, task)]
+    alike = [name for name in study.tasks if _training_of(study, name) == _training_of(study, task)]
     return min(alike, key=lambda name: (study.test_set(name) != name, name))
 
 
-def _learnt(study: Study, task: str) -> tuple[Any, ...]:
+def _training_of(study: Study, task: str) -> tuple[Any, ...]:
     """All that a task's training depends on but the language."""
     spec, sets = study.tasks[task], study.tasks[study.test_set(task)]
     return spec.protocol, sets.train, sets.clean, spec.fine_tuning, spec.reading
@@ -410,7 +414,7 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
             return ""
         form, _, scale = self.variant.partition("-")
         if form != "composition":
-            return self.owner.adapter("task", self.lang)
+            return self.owner.task_adapter(self.lang)
         model = f"{self.classifier}+{scale}" if scale else self.classifier
         return self.at(paths.COMPOSED, room="classifiers", model=model, polarity=self.study.pivot)
 
@@ -420,7 +424,7 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
         spec = self.owner.spec
         if self.variant == "base" or spec.generator or spec.baseline:
             return ""
-        return self.owner.adapter("task", self.study.pivot if self.variant.startswith("composition") else self.lang)
+        return self.owner.task_adapter(self.study.pivot if self.variant.startswith("composition") else self.lang)
 
     def inputs(self) -> dict[str, Files]:
         """What it is made of, and the encoder that it needs whatever the language; a manifest has its digest."""

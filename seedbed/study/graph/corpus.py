@@ -11,9 +11,8 @@ from seedbed.corpora.settings import Anchors as Drawing
 from seedbed.corpora.settings import Source
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
-from seedbed.names import SEED_PAIRS, TRAINING
-from seedbed.study import language_pairs, paths, published
-from seedbed.study.checks import leakage
+from seedbed.names import SEED_PAIRS, task_of
+from seedbed.study import language_pairs, leakage, paths, published
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.graph.translation import GIVEN, StudyTranslator, translations_of
 from seedbed.study.model import Study
@@ -38,14 +37,14 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     def of_training(cls, study: Study, task: str, lang: str) -> str:
         """The training set of a task for a language; empty: the task has none."""
         other = study.train_of(task, lang)
-        return other and at(study, paths.CORPUS, lang=other, corpus=f"{study.test_set(task)}{TRAINING}")
+        return other and at(study, paths.CORPUS, lang=other, corpus=study.training_name(task))
 
     # ---- What it is.
 
     @property
     def task(self) -> str:
         """The task whose test or training set it is, if it is one."""
-        return self.corpus.removesuffix(TRAINING)
+        return task_of(self.corpus)
 
     @cached_property
     def source(self) -> Source:
@@ -131,8 +130,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     def _whose_english(self) -> list[str]:
         """Translators whose English is given, or is input of recipes that train or start from a trained one."""
         study = self.study
-        learnt = [spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).learnt]
-        read = {one for spec in learnt for one in spec.english.translators}
+        trained = (spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).involves_training)
+        read = {one for spec in trained for one in spec.english.translators}
         return [name for name, translator in study.translators.items() if translator.given or name in read]
 
     def trained_before(self) -> list[str]:
@@ -157,7 +156,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return self.source.local_files()
 
 
-def learners(study: Study, corpus: str) -> list[str]:
+def recipes_trained_on(study: Study, corpus: str) -> list[str]:
     """The recipes that train on a corpus, or on what is sampled, generated or mined from it."""
     return [name for name, recipe in study.recipes.items() if corpus in recipe.data.drawn_from]
 
@@ -225,7 +224,7 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
     def inputs(self) -> dict[str, Files]:
         """The corpus, samples for language identification, and the test sets."""
         corpus = self.drawn_from
-        tests = corpus.held_out(learners(self.study, corpus.corpus))
+        tests = corpus.held_out(recipes_trained_on(self.study, corpus.corpus))
         return {"corpus": corpus.path, "pivot": self.pivot, "tests": tests}
 
     def settings(self) -> dict[str, Any]:
@@ -252,7 +251,7 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
     @property
     def tests(self) -> list[str]:
         """Every test set that encoders trained on them are scored on."""
-        return Corpus.get(self.study, self.lang, "parallel").held_out(learners(self.study, SEED_PAIRS))
+        return Corpus.get(self.study, self.lang, "parallel").held_out(recipes_trained_on(self.study, SEED_PAIRS))
 
     def inputs(self) -> dict[str, Files]:
         """The parallel text, samples for language identification, and the test sets."""

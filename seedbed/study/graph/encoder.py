@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from seedbed import licences, origins
 from seedbed.encoders import objectives
+from seedbed.encoders.objectives import Objective
 from seedbed.encoders.recipes import Recipe
 from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, Reference, Training, text_of
 from seedbed.languages import ANY, filled, placeholders, registry
@@ -95,10 +96,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def begun_from(self) -> "Encoder | None":
         """The encoder of another recipe that it starts from; None: a backbone."""
         backbone, recipe = self.start
-        if not recipe:
-            return None
-        of = StudyRecipe.get(self.study, recipe)
-        return Encoder.get(self.study, backbone, recipe, of.folder(self.lang), of.seed(self.seed))
+        return Encoder.offered(self.study, backbone, recipe, self.lang, self.seed) if recipe else None
 
     # ---- What its job reads.
 
@@ -110,10 +108,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             return self.at(paths.WEIGHTS, room="encoders", model=model)
         if self.endpoint:
             return ""
-        backbone, recipe = self.start
-        if recipe:
-            return Encoder.offered(self.study, backbone, recipe, self.lang, self.seed).path
-        return self.based_on.weights(self.lang)
+        return self.begun_from.path if self.begun_from else self.based_on.weights(self.lang)
 
     def data(self, code: str) -> str:
         """Its training data in a language."""
@@ -174,7 +169,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The name of the mining method of its training data; empty: they were not mined."""
         return self.spec.data.neighbours if self.trains else ""
 
-    # ---- Translations that it learns from or reads.
+    # ---- Translations that it is trained on or takes as input.
 
     @property
     def reads_english(self) -> bool:
@@ -275,6 +270,11 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.start if self.is_pivot else (self.backbone, self.recipe)
 
     @property
+    def objective(self) -> Objective | None:
+        """What its job minimises; None: it trains nothing."""
+        return self.spec.minimises if self.trains else None
+
+    @property
     def training(self) -> Training:
         """The training settings that its job reads: if it does not train by them, those of modules alone."""
         return self.made_by.training if self.trains or self.spec.together else self.made_by.modules
@@ -322,7 +322,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         mining = self.study.mining[self.mining].updated({"count": Mining().count}) if self.mining else None
         refers = [*(one.backbone for one in self.spec.references().values()), self.spec.english.similarity]
         return self.spoken() | {
-            "objective": objective_of(self.made_by.learns if self.trains else None),
+            "objective": objective_of(self.objective),
             "rows": self.spec.data.rows,
             "mining": mining,  # a recipe takes as many of the neighbours as it wants
             "translations": self.candidates,
@@ -338,8 +338,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The objective's file, but not what a plain encoder never meets; the registry, if its prefix has columns of
         it.
         """
-        learns = self.made_by.learns if self.trains else None
-        modules = (objectives.module_of(objectives.name_of(learns)),) if learns else ()
+        modules = (objectives.module_of(objectives.name_of(self.objective)),) if self.objective else ()
         data = (resource("languages.tsv"),) if placeholders(self.prefix) else ()
         return Code(data=data, modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
 
@@ -399,7 +398,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         if written:
             about["generator"] = self.made_by.writer
         generator = [records.model(self.study, self.made_by.writer, "generator")] if written else []
-        about["data"] = origins.once(begun + self._learnt() + generator + self._translators() + others)
+        about["data"] = origins.once(begun + self._training_data() + generator + self._translators() + others)
         return about
 
     def _weights_of(self) -> tuple[Any, list[dict[str, Any]]]:
@@ -414,7 +413,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             return english, []
         return self.based_on.source(self.lang), [records.data(pair.english, english) | {"role": licences.BACKBONE}]
 
-    def _learnt(self) -> list[dict[str, Any]]:
+    def _training_data(self) -> list[dict[str, Any]]:
         """Records of the corpora that it is trained on."""
         data, study = self.spec.data, self.study
         role = self.spec.drawn or DRAWN.get(data.origin, data.origin)

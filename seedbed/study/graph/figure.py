@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from seedbed.names import TRAINING
 from seedbed.resources import resource, spec_file
 from seedbed.study import paths
 from seedbed.study.graph.corpus import Corpus
@@ -88,7 +87,7 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
     def english(self) -> list[str]:
         """The English of the texts, for an encoder that reads both; empty: it reads none."""
         shown = self.mapped
-        name = f"{self.study.test_set(shown.map.task)}{'' if shown.map.pairs else TRAINING}"
+        name = (self.study.test_set if shown.map.pairs else self.study.training_name)(shown.map.task)
         return self.encoder.chosen((name, lang) for lang in shown.languages)
 
     def inputs(self) -> dict[str, Files]:

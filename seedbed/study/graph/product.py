@@ -5,11 +5,11 @@ program gets, which code it runs, and how much memory its models need. This pack
 that a test can use a product directly.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from seedbed.names import MAIN
 from seedbed.study.generator import StudyGenerator
@@ -20,6 +20,7 @@ from seedbed.study.sizes import Load, Sizes
 
 Files = str | list[str] | Mapping[str, str] | Mapping[str, list[str]]
 """A file, several, or several by a key."""
+T = TypeVar("T")
 
 
 class Code(NamedTuple):
@@ -112,3 +113,11 @@ class Product(Part):
 
 PRODUCTS: dict[str, type[Product]] = {}
 """Rule -> the class of what it makes."""
+
+
+def first_of_each(products: Iterable[T], key: Callable[[T], Hashable]) -> list[T]:
+    """The first product with each value of a key, in their order."""
+    first: dict[Hashable, T] = {}
+    for one in products:
+        first.setdefault(key(one), one)
+    return [*first.values()]

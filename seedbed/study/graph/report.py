@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from seedbed.names import languages_of
@@ -14,11 +13,11 @@ from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.figure import Figure
 from seedbed.study.graph.measurement import Measurement
 from seedbed.study.graph.offer import Offer
-from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.model import Study
 from seedbed.study.part import Part
-from seedbed.study.paths import at
+from seedbed.study.paths import argument_of, at
 from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figures.specs import Map
 from seedbed.tables.plan import Cell
@@ -47,9 +46,9 @@ class Report(Product, rule="report", place=paths.REPORT):
 
     def triplets(self, path: str) -> list[str]:
         """A file of each set of triplets that its tables rest on."""
-        learnt = {(one.recipe, one.lang) for one in self.encoders}
-        learnt |= {(texts.recipe, texts.lang) for plan in self.plans for texts in plan.texts}
-        recipes = ((StudyRecipe.get(self.study, name), lang) for name, lang in learnt)
+        shown = {(one.recipe, one.lang) for one in self.encoders}
+        shown |= {(texts.recipe, texts.lang) for plan in self.plans for texts in plan.texts}
+        recipes = ((StudyRecipe.get(self.study, name), lang) for name, lang in shown)
         made = {(of.writer, of.spec.written, lang) for of, lang in recipes if of.is_written(lang)}
         return [at(self.study, path, generator=name, method=method, lang=lang) for name, method, lang in sorted(made)]
 
@@ -63,11 +62,8 @@ class Report(Product, rule="report", place=paths.REPORT):
     @property
     def cards(self) -> list[str]:
         """Model cards of its encoders, one of each, of its first seed."""
-        first: dict[Path, str] = {}
-        for encoder in self.encoders:
-            folder = Path(encoder.path).parent
-            first.setdefault(folder.parent, f"{folder}/README.md")
-        return [*first.values()]
+        shown = first_of_each(self.encoders, lambda one: (one.backbone, one.recipe, one.lang))
+        return [f"{argument_of(one.path)}/README.md" for one in shown]
 
     def inputs(self) -> dict[str, Files]:
         """The best encoders and the others that the answer lists, tables, figures, and what tables rest on."""

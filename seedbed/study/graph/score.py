@@ -18,14 +18,14 @@ from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.names import TOGETHER, TRAINING, languages_of
+from seedbed.names import TOGETHER, languages_of
 from seedbed.study import paths
 from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, seeds_of, trained_as
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
-from seedbed.study.graph.product import Code, Files, Product
+from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.translation import translations_of
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.study.paths import argument_of
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of
 from seedbed.study.sizes import Load, Sizes
@@ -89,12 +89,12 @@ class Scores(Product, rule="score", place=paths.SCORES):
     @property
     def by_variant(self) -> list["Scores"]:
         """The first of each system."""
-        return [*{one.recipe: one for one in reversed(self.each)}.values()][::-1]
+        return first_of_each(self.each, lambda one: one.recipe)
 
     @property
     def by_language(self) -> list["Scores"]:
         """The first of each language."""
-        return [*{one.test_lang: one for one in reversed(self.each)}.values()][::-1]
+        return first_of_each(self.each, lambda one: one.test_lang)
 
     # ---- What is scored.
 
@@ -149,10 +149,10 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     def _tuned(self) -> list[str]:
         """The fine-tuned encoders of each seed."""
-        learnt = {"task": trained_as(self.study, self.tasks)}
-        learnt["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
+        trained_on = {"task": trained_as(self.study, self.tasks)}
+        trained_on["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
         heads = StudyRecipe.get(self.study, self.recipe).heads
-        return [self.at(paths.TUNED, **learnt, seed=seed) for seed in heads]
+        return [self.at(paths.TUNED, **trained_on, seed=seed) for seed in heads]
 
     def _encoders(self, folder: str) -> list[str]:
         """The recipe's encoders in a language folder, one for each seed."""
@@ -287,10 +287,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
     def _sets_of_texts(self) -> Iterator[tuple[str, str]]:
         """The sets of texts: name and language, or order of two."""
         for task, lang in self.sets:
-            name = self.study.test_set(task)
-            yield name, lang
+            yield self.study.test_set(task), lang
             if len(languages_of(lang)) == 1 and Corpus.of_training(self.study, task, lang):
-                yield f"{name}{TRAINING}", self.study.train_of(task, lang)
+                yield self.study.training_name(task), self.study.train_of(task, lang)
 
     # ---- Its job.
 
@@ -339,7 +338,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         spec, helpers = self.classifier.spec, self.classifier.helpers()
         if spec.as_baseline:  # its labels are there already, or need no model
             return Load()
-        gpus = sizes.gpus(spec.generator) if spec.prompted else 1
+        gpus = self.classifier.generator.gpus if spec.prompted else 1
         beside = max(map(sizes.encoder, helpers), default=0)
         return Load(gpus, sizes.labelling(self.backbone, helpers), sizes.classifier(self.backbone) + beside)
 
@@ -387,6 +386,7 @@ def scored_with(study: Study, task: str, system: str, recipe: str) -> str:
 # ---- Shards of the languages in which a language model is prompted.
 
 
+@once_per_study
 def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
     """Shard -> its languages, for a system that prompts a language model; empty for any other system.
 
@@ -394,11 +394,7 @@ def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
     """
     if not (spec := study.classifiers.get(system)) or not spec.prompted:
         return {}
-    return study.once(("shares", system, tasks), lambda: _shares(StudyClassifier.get(study, system), tasks))
-
-
-def _shares(classifier: StudyClassifier, tasks: str) -> dict[str, list[str]]:
-    study = classifier.study
+    classifier = StudyClassifier.get(study, system)
     named = {name for name in study.tasks if tasks in (TOGETHER, name)}
     asked = [code for code in sorted(study.languages) if named.intersection(classifier.tasks_in(code))]
     alone = {code: [code] for code in asked if code in study.reserved}

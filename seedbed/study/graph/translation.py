@@ -12,7 +12,7 @@ from seedbed.corpora.shape.choices import OPTIONS
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.io import UserError
-from seedbed.names import DRAWN, TRAINING, languages_of
+from seedbed.names import DRAWN, languages_of, task_of, training_set_of
 from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
@@ -28,7 +28,7 @@ GIVEN = "given"
 
 def text_sets(study: Study) -> list[str]:
     """The names of all sets of texts."""
-    return [*study.roles, *DRAWN, *study.tasks, *(f"{task}{TRAINING}" for task in study.tasks)]
+    return [*study.roles, *DRAWN, *study.tasks, *map(training_set_of, study.tasks)]
 
 
 def translations_of(study: Study, translators: Iterable[str], corpus: str, lang: str) -> dict[str, str]:
@@ -46,14 +46,14 @@ class TextSet(Part):
     @property
     def task(self) -> str:
         """The task whose test or training set it is, if it is one."""
-        return self.corpus.removesuffix(TRAINING)
+        return task_of(self.corpus)
 
     @property
     def path(self) -> str:
         """The file that has them; a task may share the sets of another."""
-        name = self.corpus
-        if self.task in self.study.tasks:
-            name = self.study.test_set(self.task) + self.corpus.removeprefix(self.task)
+        study, name = self.study, self.corpus
+        if self.task in study.tasks:
+            name = study.test_set(self.task) if name == self.task else study.training_name(self.task)
         return at(self.study, paths.CORPUS, lang=self.lang, corpus=name)
 
     @property

@@ -9,7 +9,7 @@ import yaml
 
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
-from seedbed.study.checks.sources import with_sources
+from seedbed.study.checks.sources import of_sources
 from seedbed.study.graph.adapted import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.classifier import FineTuned
 from seedbed.study.graph.corpus import Anchors
@@ -143,4 +143,4 @@ def test_a_language_without_text_is_told() -> None:
     }
     study = study_of(TOLD, **ONLY | WITHOUT | changes)
     with pytest.raises(UserError, match=r"languages.hau: no corpus"):
-        with_sources(study)
+        of_sources(study)

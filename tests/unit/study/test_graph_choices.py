@@ -13,7 +13,7 @@ from seedbed.classifiers.settings import IN_CONTEXT
 from seedbed.encoders.settings import Prompts
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.resources import resource
-from seedbed.study.checks import checkpoints, consistency
+from seedbed.study.checks.checkpoints import of_starts
 from seedbed.study.checks.translated import of_pairs
 from seedbed.study.graph import classifier
 from seedbed.study.graph.chosen import ChosenTranslations
@@ -27,7 +27,7 @@ from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, untrained
 from seedbed.study.sizes import Sizes
 from seedbed.tables.figures.specs import Map
-from tests.asking import asking
+from tests.asking import asking, check
 
 PLAIN = yaml.safe_load("""
 languages: {hau: {}, swh: {}}
@@ -272,7 +272,7 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
 
 def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recipe_chooses() -> None:
     study = solving(english={"backbone": "two", "recipe": "translated"})
-    consistency.consistent(study)
+    check(study)
     scores = asking(study)(Scores, backbone="solver", recipe="translated", lang="mul", test_lang="hau", tasks="all")
     assert scores.english == {"0/hau": ["encoders/two/translated/choices/mul/5/hau/sums.tsv"]}
     assert scores.helpers == [], "no vector stands before its questions"
@@ -282,7 +282,7 @@ def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recip
         ({"backbone": "two", "recipe": "arca"}, "solver.reasoning.english.recipe: arca chooses no translations"),
     ):
         with pytest.raises(ValueError, match=message):
-            consistency.consistent(solving(english=english))
+            check(solving(english=english))
 
 
 @pytest.mark.parametrize(
@@ -295,13 +295,13 @@ def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recip
 )  # fmt: skip
 def test_vectors_that_nothing_gives_are_told(of: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=message):
-        consistency.consistent(solving({"x": of}))
-    consistency.consistent(solving())
+        check(solving({"x": of}))
+    check(solving())
 
 
 def test_a_server_reads_no_vectors() -> None:
     with pytest.raises(ValueError, match=r"vectors.*backend transformers.*openai-chat"):
-        consistency.consistent(solving(generator="server"))
+        check(solving(generator="server"))
 
 
 def test_a_map_reads_the_english_of_its_texts(study: Study, ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -332,7 +332,7 @@ def test_the_retriever_of_a_language_model_reads_the_english_of_test_and_trainin
         for name, backbone, recipe in (("both", "two", "beside"), ("one", "bert", "base"), ("anchored", "two", "arca"))
     }
     study = Study.model_validate(PLAIN | LEARNT | {"tasks": PLAIN["tasks"] | {"asked": asked}, "classifiers": models})
-    consistency.consistent(study)
+    check(study)
     ask, job = asking(study), {"recipe": IN_CONTEXT[1], "lang": "mul", "test_lang": "hau", "tasks": "all"}
     chosen = [f"encoders/two/beside/choices/mul/0/hau/{name}.tsv" for name in ("asked", "asked_train")]
     assert {*chosen} <= {*ask(Scores, **job, backbone="both").english["0/hau"]}
@@ -350,6 +350,14 @@ def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
     assert ask(Scores, **job, recipe="lira", lang="hau").scored == ["knn", "sts"]
     assert ask(Scores, **job, recipe="arca", lang="mul").scored == ["edited", "knn", "sts"]
     assert "edited" in ask(Scores, **job | {"backbone": "bert"}, recipe="base", lang="mul").scored
+
+
+def test_a_recipe_that_trains_a_policy_is_told_no_other_choice() -> None:
+    taught = {"taught": {"like": "arca", "english": {"choose": "uniform"}}}
+    with pytest.raises(
+        ValueError, match=r"^recipes\.taught\.english\.choose: uniform, and the policy that it trains chooses; leave"
+    ):
+        check(Study.model_validate(PLAIN | LEARNT | {"recipes": PLAIN["recipes"] | taught}))
 
 
 @pytest.mark.parametrize(
@@ -370,7 +378,7 @@ def test_texts_that_a_protocol_makes_are_for_encoders_of_a_text_alone() -> None:
 def test_an_encoder_of_two_texts_is_not_where_it_has_no_english(changes: dict, message: str) -> None:
     found = {key: PLAIN.get(key, {}) | value for key, value in changes.items()}
     with pytest.raises(ValueError, match=message):
-        consistency.consistent(Study.model_validate(PLAIN | LEARNT | found))
+        check(Study.model_validate(PLAIN | LEARNT | found))
 
 
 def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides() -> None:
@@ -455,6 +463,6 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
 def test_what_nothing_can_start_from_is_told(recipe: dict, fault: str) -> None:
     sentences = {"data": {"corpus": "text"}}
     recipes = PLAIN["recipes"] | {"small": sentences | {"from": "base", "copies": "int8"}}
-    checkpoints.consistent(Study.model_validate(PLAIN | {"recipes": recipes}))
+    of_starts(Study.model_validate(PLAIN | {"recipes": recipes}))
     with pytest.raises(ValueError, match=f"^recipes.new.{fault}"):
-        checkpoints.consistent(Study.model_validate(PLAIN | {"recipes": recipes | {"new": sentences | recipe}}))
+        of_starts(Study.model_validate(PLAIN | {"recipes": recipes | {"new": sentences | recipe}}))

@@ -80,9 +80,9 @@ def test_weights_are_those_of_the_model_and_a_server_has_its_own(ask) -> None:
 
 
 def test_adapters_learn_labelled_pairs_or_a_languages_texts(ask) -> None:
-    assert ask(StudyClassifier, name="xlm").adapter("language", "hau") == "classifiers/xlm/language/hau/seedbed.json"
-    assert ask(StudyClassifier, name="gemma").adapter("language", "hau") == "generators/tiny/language/hau/seedbed.json"
-    assert ask(StudyClassifier, name="gemma").adapter("task", "hau") == "classifiers/gemma/task/hau/seedbed.json"
+    assert ask(StudyClassifier, name="xlm").language_adapter("hau") == "classifiers/xlm/language/hau/seedbed.json"
+    assert ask(StudyClassifier, name="gemma").language_adapter("hau") == "generators/tiny/language/hau/seedbed.json"
+    assert ask(StudyClassifier, name="gemma").task_adapter("hau") == "classifiers/gemma/task/hau/seedbed.json"
     task, language = (ask(ClassifierAdapter, classifier="xlm", part=part, lang="hau") for part in ("task", "language"))
     assert (task.settings()["kind"], language.settings()["kind"]) == ("pairs", "text")
     assert task.inputs()["examples"] == "corpora/hau/nli_pairs.tsv"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from seedbed.encoders.settings import Backbone, Training
-from seedbed.study.checks.consistency import consistent
 from seedbed.study.graph.adapted import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors
@@ -17,7 +16,7 @@ from seedbed.study.graph.fusion import FusedEncoder
 from seedbed.study.graph.neighbours import Neighbours
 from seedbed.study.graph.score import Scores
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
-from tests.asking import TOLD, asking, study_of, within
+from tests.asking import TOLD, asking, check, study_of, within
 
 API = {"backbone": "api", "recipe": "base", "lang": "mul", "seed": "0"}
 BASE = {"backbone": "bert", "recipe": "base", "lang": "mul", "seed": "0"}
@@ -217,7 +216,7 @@ def test_a_backbone_may_have_other_weights_in_a_language() -> None:
     wrong = {"bert": {"source": {"file": "x"}, "by_language": {"swh": {"file": "x"}}}}
     fewer = {"recipes": {"base": {}}, "tasks": {"sts": {"protocol": "sts", "source": {"file": "x"}}}, "statistics": {}}
     with pytest.raises(ValueError, match=r"backbones\.bert\.by_language:.*'swh'; known:"):
-        consistent(study_of(TOLD, backbones=wrong, **WITHOUT | fewer))
+        check(study_of(TOLD, backbones=wrong, **WITHOUT | fewer))
     remote = {"endpoint": {"url": "https://h/v1", "model": "m", "dimensions": 8}}
     with pytest.raises(ValueError, match=r"by_language:.*`source`.*languages"):
         Backbone.model_validate(remote | {"by_language": {"hin": {"file": "x"}}})
@@ -310,7 +309,7 @@ def test_written_triplets_have_both_sides_where_a_generator_writes_in_the_pivot_
         "aligned": {"like": "multi-mc", "from": "unsupervised", "data": {"written": "prompting"}},
     }
     with pytest.raises(ValueError, match=r"aligned\.data\.written: prompting.*take xllora"):
-        consistent(study_of(TOLD, recipes=wrong, classifiers={}, compute=None))
+        check(study_of(TOLD, recipes=wrong, classifiers={}, compute=None))
 
 
 def test_another_recipes_encoder_of_the_pivot_language_can_be_the_pivot() -> None:

@@ -8,11 +8,10 @@ from typing import Any
 import pytest
 import yaml
 
-from seedbed.study.checks.consistency import consistent
 from seedbed.study.graph.aligned import JointAdapters
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.recipe import StudyRecipe
-from tests.asking import TOLD, study_of
+from tests.asking import TOLD, check, study_of
 from tests.refusals import pattern
 
 AT_ONCE = {"backbone": "bert", "recipe": "at-once", "lang": "hin", "seed": "5"}
@@ -49,7 +48,7 @@ def test_what_cannot_be_trained_together_is_told(settings: dict[str, Any], messa
     joined = {"like": "multi-mc-pairs", "from": "unsupervised", "data": {"corpus": "nli"}} | settings
     changes = {"recipes": {"unsupervised": {}, "joined": joined}, "languages": {"eng": {}, "hau": {}}}
     with pytest.raises(ValueError, match=pattern(message)):
-        consistent(study_of(TOLD, **changes, classifiers={}, compute=None))
+        check(study_of(TOLD, **changes, classifiers={}, compute=None))
 
 
 def test_encoders_with_a_chosen_prefix_can_be_trained_together() -> None:
@@ -58,4 +57,4 @@ def test_encoders_with_a_chosen_prefix_can_be_trained_together() -> None:
     recipes = {name: told[name] for name in names}
     joined = {"like": "multi-mc-pairs", "from": "picky", "data": {"corpus": "nli"}, "only": {"backbones": ["bert"]}}
     others = {"tables": [], "figures": [], "classifiers": {}, "compute": None}
-    consistent(study_of(TOLD, recipes=recipes | {"joined": joined}, **others))
+    check(study_of(TOLD, recipes=recipes | {"joined": joined}, **others))

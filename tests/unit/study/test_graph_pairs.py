@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from seedbed.study import language_pairs
+from seedbed.study.checks.checkpoints import of_switched_adapters
+from seedbed.study.checks.tasks import of_language_pairs
 from seedbed.study.graph.corpus import Anchors, SeedPairs
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.report import Report
@@ -39,6 +41,11 @@ RECIPES = {
 def study(**changes: Any) -> Study:
     backbones = {"bert": {"source": {"file": "own/backbone"}}}
     return study_of(TOLD, **LEFT | {"tasks": TASKS, "recipes": RECIPES, "backbones": backbones} | changes)
+
+
+def require_fitting(found: Study) -> None:
+    of_language_pairs(found)
+    of_switched_adapters(found)
 
 
 def job(recipe: str = "multi-mc", lang: str = "hau", tasks: str = "all", test_lang: str = "hau-hin") -> dict[str, str]:
@@ -132,6 +139,19 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
     }  # fmt: skip
 
 
+def test_what_starts_from_a_recipe_that_switches_adapters_off_starts_from_the_encoder_of_that_it_is_like() -> None:
+    """Its card says of which encoder the weights are."""
+    published = {"bert": {"hub": "some/encoder", "revision": "1" * 40}}
+    switched = {"like": "multi-mc", "aligned": "never", "published": published}
+    later = {"from": "multi", "data": {"corpus": "nli"}, "objective": "contrast"}
+    found = study(recipes=RECIPES | {"multi": switched, "later": later}, start="encoders")
+    one = Encoder.get(found, "bert", "later", "hau", 5)
+    assert one.begun_from == Encoder.offered(found, "bert", "multi-mc", "hau", 5)
+    assert one.weights == one.begun_from.path and one.begun_from.trains
+    origins = [record["origin"] for record in one.lineage()["data"]]
+    assert origins and not any("some/encoder" in str(origin) for origin in origins)
+
+
 @pytest.mark.parametrize(
     ("changes", "told"),
     [
@@ -155,6 +175,6 @@ def test_both_encoders_of_a_pair_are_in_memory_at_once() -> None:
     ],
 )
 def test_what_does_not_fit_is_one_line(changes: dict[str, Any], told: str) -> None:
-    language_pairs.consistent(study())
+    require_fitting(study())
     with pytest.raises(ValueError, match=told):
-        language_pairs.consistent(study(**changes))
+        require_fitting(study(**changes))

@@ -7,7 +7,7 @@ import yaml
 
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
-from seedbed.study.checks import translators
+from seedbed.study.checks.generators import of_translators
 from seedbed.study.graph.adapter import LanguageAdapter, TaskAdapter
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.translation import (
@@ -188,4 +188,4 @@ def test_what_does_not_fit_is_one_line(changes: dict, message: str) -> None:
 
 
 def test_a_study_that_fits_is_consistent(study: Study) -> None:
-    translators.consistent(study)
+    of_translators(study)

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
+from seedbed.study.checks.recipes import of_recipes
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.loading import load
 from seedbed.study.model import Study
@@ -156,7 +157,9 @@ def test_a_recipe_of_the_study_goes_before_the_preset_of_its_name() -> None:
 def test_a_recipe_like_the_preset_of_its_own_name_is_that(name: str) -> None:
     one, other = study(**{name: {"like": name}}), study(**{name: {}})
     assert one.recipes[name].model_dump(exclude={"like"}) == other.recipes[name].model_dump(exclude={"like"})
-    assert StudyRecipe.get(one, name).learnt == (name != "base") and StudyRecipe.get(one, name).method == name
+    assert (
+        StudyRecipe.get(one, name).involves_training == (name != "base") and StudyRecipe.get(one, name).method == name
+    )
 
 
 def test_a_corpus_says_its_kind_and_is_text_without() -> None:
@@ -239,3 +242,29 @@ def test_a_kind_that_there_is_not_is_told() -> None:
     given["corpora"]["others"] = OWN | {"mine": {"kind": "sentences", "file": "own/mine.tsv"}}
     with pytest.raises(UserError, match=r"config\.corpora\.others\.mine\.kind: .*'text'.*'paraphrases'"):
         load(given)
+
+
+@pytest.mark.parametrize(
+    ("recipe", "told"),
+    [
+        ({"like": "base", "data": {"from_languages": "pivot"}}, "data.from_languages: nothing is trained, on data of whatever language; leave it out, or give "),
+        ({"like": "base", "only": {"seeds": [1]}}, "only.seeds: nothing is trained, so that its encoders have no seed; leave it out"),
+        ({"like": "vocabulary", "only": {"seeds": [1]}}, "only.seeds: objective vocabulary has a seed of its own; set that, or leave it out"),
+        ({"like": "adapted", "only": {"seeds": [1]}}, "only.seeds: objective masked has a seed of its own; set that, or leave it out"),
+    ],
+)  # fmt: skip
+def test_a_setting_that_has_no_effect_is_refused(recipe: dict[str, Any], told: str) -> None:
+    assert f"recipes.mine.{told}" in fault(mine=recipe)
+
+
+def test_a_copy_has_one_of_the_seeds_of_what_it_is_a_copy_of() -> None:
+    copied = {"from": "base", "data": {"corpus": "text"}, "copies": "bfloat16", "only": {"seeds": [1]}}
+    assert "recipes.mine.only.seeds: base has encoders of seed 0 alone; give it, or leave it out" in fault(mine=copied)
+
+
+def test_seeds_of_an_encoder_without_any_are_those_of_the_heads_that_are_trained_on_it() -> None:
+    tuned = {"protocol": "tuned", "source": {"file": "own/{lang}.tsv"}, "train": {"file": "own/{lang}.train.tsv"}}
+    more = {"seeds": [1, 2], "tasks": {"tuned": tuned}}
+    found = Study.model_validate(config(base={"only": {"seeds": [2]}}) | more)
+    of_recipes(found)
+    assert StudyRecipe.get(found, "base").heads == [2]

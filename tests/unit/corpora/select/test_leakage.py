@@ -13,11 +13,10 @@ from scripts import fetch_corpus
 from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, without_tests
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError, read_json, read_table, write_table
-from seedbed.study.checks import consistency
-from seedbed.study.checks.leakage import share_rows
 from seedbed.study.graph.corpus import Anchors, Corpus
+from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
-from tests.asking import within
+from tests.asking import check, within
 from tests.programs import call
 
 LONG = "one two three four five six seven eight nine ten"
@@ -89,10 +88,10 @@ FILE = {"file": "own/{lang}.tsv"}
 def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], refused: bool) -> None:
     parted = study(train, {**FILE, "buckets": [50, 100], "buckets_by": "document_id", "first": 60})
     if not refused:
-        consistency.consistent(parted)
+        check(parted)
         return
     with pytest.raises(ValueError, match=r"recipes.ranked.data: asked of hau.*test set of found"):
-        consistency.consistent(parted)
+        check(parted)
 
 
 X, Y = {"file": "x.tsv"}, {"file": "y.tsv"}
@@ -136,16 +135,14 @@ def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -
     """And nothing that was trained on waits for it: its rows are left out instead, and counted."""
     task = {"found": {"protocol": "retrieval", "source": FILE, "apart_from": ["asked"]}}
     later = study({"file": "own/{lang}.train.tsv"}, FILE, tasks=task)
-    consistency.consistent(later)
+    check(later)
     asked, found = (Corpus.get(later, "hau", name) for name in ("asked", "found"))
     assert asked.kept_apart() == asked.trained_before() == []
     assert within(found.trained_before(), later) == ["corpora/hau/asked.tsv"]
     assert Anchors.get(later, "hau", "asked+anchors").inputs()["tests"] == []
     assert within(Anchors.get(later, "hau", "anchors").inputs()["tests"], later) == ["corpora/hau/found.tsv"]
     with pytest.raises(ValueError, match=r"tasks\.found\.apart_from:.*'aksed'.*'asked'"):
-        consistency.consistent(
-            study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}})
-        )
+        check(study({"file": "own/x"}, FILE, tasks={"found": task["found"] | {"apart_from": ["aksed"]}}))
     write_table(ROWS, tmp_path / "test.tsv")
     trained = pd.DataFrame({"id": ["x"], "query": ["Who?"], "document": [LONG]})
     write_table(trained, tmp_path / "train.tsv")
@@ -190,4 +187,4 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
 def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
     recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "english": {"translators": ["human", "other"]}}
     with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau.*test set of found"):
-        consistency.consistent(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))
+        check(study(FILE, FILE, recipes={"base": {}, "arca": recipe}))

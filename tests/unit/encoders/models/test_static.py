@@ -66,7 +66,7 @@ def test_it_is_saved_and_opened_again(weights: Path, tmp_path: Path) -> None:
 
 
 def test_it_is_not_trained(weights: Path, tmp_path: Path) -> None:
-    objective = objectives.parsed('{"contrast": {}}')
+    objective = objectives.load("contrast")
     with pytest.raises(UserError, match=r"pooling static.*take mean"):
         train(
             weights,

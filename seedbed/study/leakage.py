@@ -1,4 +1,4 @@
-"""Checks that a study is not tested on data that it trains on or chooses by."""
+"""Which data may have rows in common: what encoders train on as a whole, and what tests and choices read."""
 
 import math
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from seedbed.corpora.settings import Source
 from seedbed.study.model import Study
 from seedbed.urls import without_secrets
 
-LEARNT_WHOLE = ("pairs", "matched_pairs", "retrieval")
+TRAINED_ON_WHOLE = ("pairs", "matched_pairs", "retrieval")
 """Kinds of corpora that encoders train on as a whole, without sampling."""
 
 
@@ -18,24 +18,8 @@ def trained_on_whole(study: Study, corpus: str) -> bool:
     """Whether encoders train on every row of a corpus as it was fetched: pairs, queries, or one of `others` whose
     translations are candidates.
     """
-    learnt = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
-    return study.roles.get(corpus) in LEARNT_WHOLE or corpus in learnt & {*study.corpora.others}
-
-
-def untested(study: Study, where: str, corpus: str) -> None:
-    """Check that a corpus that encoders train on as a whole is not a test set too.
-
-    Raises:
-        ValueError: in some language it may read the same rows as a test set, see `share_rows`.
-    """
-    for code in study.languages:
-        source = study.corpus(corpus, code)
-        for task in sorted(study.tasks) if source else ():
-            if (test := study.test(task, code)) and share_rows(source, test):
-                raise ValueError(
-                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; train on another split, or "
-                    "separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
-                )
+    translated = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
+    return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated & {*study.corpora.others}
 
 
 def share_rows(one: Source, other: Source) -> bool:

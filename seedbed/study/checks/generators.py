@@ -1,18 +1,13 @@
-"""Checks of a study's translators and judges, and their requirements."""
+"""Checks of generators: those that translate and judge, and the training data of their language adapters."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from seedbed.encoders.recipes import Recipe
-from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING
-from seedbed.settings import require_known
-
-if TYPE_CHECKING:
-    from seedbed.study.model import Study
+from seedbed.generators.settings import WITH_LIKELIHOODS
+from seedbed.settings import require_known, suggest
+from seedbed.study.generator import StudyGenerator
+from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 
-def consistent(study: Study) -> None:
+def of_translators(study: Study) -> None:
     """Check that translators and judges are generators, and that a translator with an adapter was trained to translate.
 
     Raises:
@@ -51,9 +46,8 @@ def consistent(study: Study) -> None:
 
 def _without_template(study: Study) -> None:
     """Check that a translator with an adapter has no chat template arguments: adapters are trained without any."""
-    adapted = {
-        recipe.data.by or next(iter(study.generators), "") for recipe in study.recipes.values() if _by_adapters(recipe)
-    }
+    recipes = (StudyRecipe.get(study, name) for name in study.recipes)
+    adapted = {recipe.generator for recipe in recipes if recipe.needs_adapters}
     adapted |= {spec.generator for spec in study.translators.values() if spec.adapter}
     adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.prompted}
     for name in sorted(adapted & {*study.generators}):
@@ -61,11 +55,29 @@ def _without_template(study: Study) -> None:
             raise ValueError(f"generators.{name}.template: its adapters are trained without; leave it out")
 
 
-def _by_adapters(recipe: Recipe) -> bool:
-    return bool(recipe.written) and WRITING[recipe.written].adapters != "none"
-
-
 def _writes(study: Study, where: str, generator: str) -> None:
     require_known(where, "generator", generator, study.generators)
-    if study.generators[generator].backend == "published":
+    if not StudyGenerator.get(study, generator).writes:
         raise ValueError(f"{where}: {generator} is published triplets and writes nothing; take another")
+
+
+def of_language_adapters(study: Study) -> None:
+    """Check that the corpora of a generator's language adapters exist and consist of sentences.
+
+    Raises:
+        ValueError: the first that does not.
+    """
+    kinds = {name: study.roles[name] for name in study.corpora.others}
+    for name, generator in study.generators.items():
+        where, text = f"generators.{name}.language_text", generator.language_text
+        if not text:
+            continue
+        if generator.language_data not in ("text", "passages"):
+            raise ValueError(
+                f"{where}: language adapters are trained on {generator.language_data}; leave it out, or set "
+                "`language_data` to text or passages"
+            )
+        if text not in kinds:
+            raise ValueError(f"{where}: no corpus under `corpora.others` {text!r}; {suggest(text, sorted(kinds))}")
+        if kinds[text] != "text":
+            raise ValueError(f"{where}: recipes use corpora.others.{text} as {kinds[text]}; name one of sentences")

@@ -1,0 +1,78 @@
+"""Checks of names: what no other may be called, and that every name that a setting gives is that of something."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from seedbed.corpora.settings import Source
+from seedbed.names import RESERVED
+from seedbed.resources import specs
+from seedbed.settings import Settings, require_known, suggest
+from seedbed.study.model import Study
+
+
+def of_reserved_names(study: Study) -> None:
+    """Check that nothing has a name with a special meaning, and no corpus that of a task.
+
+    Raises:
+        ValueError: the first that has.
+    """
+    for kind, reserved in RESERVED.items():
+        for name in sorted({*getattr(study, kind)} & {*reserved}):
+            raise ValueError(f"{kind}.{name}: this name is reserved for {reserved[name]}; take another")
+    for name in sorted({*study.corpora.others} & {*RESERVED["tasks"], *study.tasks}):
+        stands = RESERVED["tasks"].get(name, "a task")
+        raise ValueError(f"corpora.others.{name}: this name is reserved for {stands}; take another")
+
+
+def of_placeholders(study: Study) -> None:
+    """Check that each placeholder of a source is a column of the registry, a path, or a code of some language.
+
+    Raises:
+        ValueError: the first that is not.
+    """
+    known = {*study.facts(study.pivot)}.union(*(language.codes for language in study.languages.values()))
+    for place, source in _sources(study, ""):
+        for name in sorted(source.placeholders - known):
+            raise ValueError(
+                f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
+            )
+
+
+def _sources(value: Any, place: str) -> Iterator[tuple[str, Source]]:
+    """The sources in settings, each with the keys that lead to it."""
+    if isinstance(value, Source):
+        yield place, value
+    elif isinstance(value, dict | Settings):
+        for key, inner in value.items() if isinstance(value, dict) else value:
+            yield from _sources(inner, f"{place}.{key}".removeprefix("."))
+
+
+def of_statistics(study: Study) -> None:
+    """Check that the study has the recipe and the backbone that differences are taken from.
+
+    Raises:
+        ValueError: it has not.
+    """
+    require_known("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
+    known = [*study.backbones, *study.classifiers]
+    require_known("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
+
+
+def of_weights_by_language(study: Study) -> None:
+    """Check that backbones have weights of languages of the study only.
+
+    Raises:
+        ValueError: the first that has others.
+    """
+    for name, backbone in study.backbones.items():
+        require_known(f"backbones.{name}.by_language", "language", backbone.by_language, study.codes)
+
+
+def of_specs(study: Study) -> None:
+    """Check that there are specs of the tables and figures.
+
+    Raises:
+        ValueError: there is none of one.
+    """
+    for kind, names in (("tables", study.tables), ("figures", study.figures)):
+        require_known(kind, f"resources/{kind}/*.yaml", names, specs(kind))

@@ -1,0 +1,114 @@
+"""Checks of tasks: of their sets and languages, and of what they choose, measure and count."""
+
+from collections.abc import Callable
+
+from seedbed.evaluation.protocols import Protocol, declared, which
+from seedbed.languages import registry
+from seedbed.names import languages_of
+from seedbed.settings import require_known, suggest
+from seedbed.study.checks.recipes import require_seeds
+from seedbed.study.checks.translated import referred
+from seedbed.study.leakage import share_rows
+from seedbed.study.model import Study
+
+
+def of_tasks(study: Study) -> None:
+    """Check that what tasks name exists, and that those that need a training set have one.
+
+    Raises:
+        ValueError: the first that is not so.
+    """
+    for name, task in study.tasks.items():
+        require_known(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
+        if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
+            raise ValueError(
+                f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
+            )
+        require_known(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
+        require_known(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
+
+
+def of_language_pairs(study: Study) -> None:
+    """Check that the pairs that tasks test are of known languages.
+
+    Raises:
+        ValueError: the first that is not.
+    """
+    known = sorted({*study.languages, *registry()})
+    for name, task in study.tasks.items():
+        for code in (code for pair in task.pairs if task.pairs != "all" for code in languages_of(pair)):
+            if code not in known:
+                raise ValueError(f"tasks.{name}.pairs: no language {code!r}; {suggest(code, known)}")
+
+
+def of_fusions(study: Study) -> None:
+    """Check that fusions are of backbones, and that the tasks that choose their weights are for development.
+
+    Raises:
+        ValueError: the first that is not so.
+    """
+    for name, fusion in study.fused.items():
+        where = f"backbones.{name}.fusion"
+        require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
+        if fusion.dev:
+            _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
+
+
+def of_scales(study: Study) -> None:
+    """Check that a scale of adapters that is chosen can be: by a task for development, a backbone and a seed.
+
+    Raises:
+        ValueError: the first that cannot.
+    """
+    trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
+    for name, choice in study.choosing.items():
+        where = f"generators.{name}.composition.scale"
+        _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
+        require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
+        require_seeds(study, f"{where}.seed", [] if choice.seed is None else [choice.seed])
+
+
+def of_compute(study: Study) -> None:
+    """Check that what is counted and timed exists, and can be.
+
+    Raises:
+        ValueError: it does not, or cannot.
+    """
+    if not (spec := study.compute):
+        return
+    require_known("compute.task", "task", [spec.task], study.tasks)
+    if not declared(protocol := study.tasks[spec.task].protocol).learns:
+        learning = " or ".join(which(lambda one: one.learns))
+        raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {learning}")
+    if (distance := study.tasks[spec.task].distance) != "euclidean":
+        raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
+    require_known("compute.language", "language", [spec.language], study.tested_by(spec.task))
+    require_known("compute.encoder.recipe", "recipe", [spec.encoder.recipe], study.recipes)
+    for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
+        require_known(f"compute.{key}", "backbone", [name], study.backbones)
+        if not study.backbones[name].source:
+            raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
+    referred(study, "compute.encoder", spec.encoder)
+    learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
+    for name in spec.classifiers:
+        require_known("compute.classifiers", "classifier in context", name, learners)
+        generator = study.classifiers[name].generator
+        if (backend := study.generators[generator].backend) != "transformers":
+            raise ValueError(f"compute.classifiers: {name} runs on {backend}, which cannot be counted; take another")
+
+
+def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], chosen: str) -> None:
+    """A task that chooses is one of development: its rows are no test's."""
+    require_known(where, "task", dev, study.tasks)
+    if not fits(declared(study.tasks[dev].protocol)) or not study.tasks[dev].on_request:
+        raise ValueError(f"{where}: {dev} must be a {' or '.join(which(fits))} task with `on_request: true`")
+    if not study.tested_by(dev):
+        raise ValueError(f"{where}: {dev} has no set in any language of the study")
+    choosers = {choice.dev for choice in (*study.fused.values(), *study.choosing.values())}
+    for code in study.tested_by(dev):
+        source = study.test(dev, code)
+        if source.hub and "test" in source.split and not (source.where or source.buckets != (0, 100)):
+            raise ValueError(f"{where}: {dev} is the {source.split} split of {source.hub}; {chosen} chosen on another")
+        for other in sorted({*study.tasks} - choosers):
+            if (test := study.test(other, code)) and share_rows(test, source):
+                raise ValueError(f"{where}: {dev} has the test set of {other}; {chosen} chosen on another")
