@@ -51,8 +51,8 @@ class Neighbours(Objective):
     queue_temperature: float | None = Field(None, gt=0)
     """Temperature of the queue's loss; left out, `temperature`. Equation 4 as it is printed has 1."""
     mask_own: bool = True
-    """No pair has its own earlier vectors in the queue as negatives, nor another with an equal side, there or in the
-    batch, nor that one's neighbours. Equations 2, 4 and 5 as they are printed: false."""
+    """No pair has its own earlier vectors in the queue as negatives, nor another with a text in common, there or
+    in the batch, nor that one's neighbours. Equations 2, 4 and 5 as they are printed: false."""
     momentum: float = Field(0.995, ge=0, lt=1)
     """How much of itself the copy keeps at each step: m of section 3.5."""
     projection: tuple[Width, Width] = (512, 128)
