@@ -104,6 +104,7 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     """The training data, joined with the rows in the pivot language; neighbours must be mined by the backbone."""
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.mining import require_mined
+    from seedbed.encoders.objectives import BEFORE
     from seedbed.encoders.objectives.alignment import with_pivot
     from seedbed.encoders.prompts import plain_prompt
     from seedbed.encoders.training.batches import LanguageTables
@@ -112,7 +113,9 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
 
     rows = job.rows or None
     if job.translations:
-        return subset(read_candidates(job.translations, job.judgements), rows)
+        table = read_candidates(job.translations, job.judgements)
+        before = {BEFORE + "candidates": job.english_prompts.text} if job.english_prompts else {}
+        return subset(table.assign(**before), rows)
     if job.each:
         return LanguageTables(job.each, rows)
     if not job.texts:
