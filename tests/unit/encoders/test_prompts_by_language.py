@@ -11,6 +11,7 @@ import torch
 from transformers import NllbTokenizer
 from transformers.models.m2m_100.modeling_m2m_100 import M2M100Encoder
 
+from scripts import map_texts
 from seedbed import manifests
 from seedbed.encoders import objectives, prompts
 from seedbed.encoders.export.save import save
@@ -19,12 +20,14 @@ from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
-from seedbed.io import UserError
+from seedbed.evaluation import maps
+from seedbed.io import UserError, write_table
 from seedbed.languages import filled, placeholders, registry
 from tests import tiny, trainings
 
 LANGUAGES = {"eng": "eng_Latn", "kaz": "kaz_Cyrl", "yue": "yue_Hant"}
 TEXTS = ["hello world", "low", " low", "  hello  low ", "", "<s> low", "hello kaz_Cyrl low", "xyz hello"]
+MAPPED = ("low", "low", "hello")
 TEACHER = {"backbone": "bert", "recipe": "base"}
 SETTINGS = Training(epochs=2, batch_size=4, pooling="mean", precision="float32", max_length=16)
 
@@ -168,6 +171,31 @@ def test_training_reads_the_language_of_each_column(sonar, monkeypatch, tmp_path
     assert firsts[:2] == [{"kaz_Cyrl"}, {"eng_Latn"}]
     encoder = loading.open_encoder(tmp_path / "made")
     assert encoder.default_prompt_name == "document" and encoder.prompts["document"] == "kaz_Cyrl"
+
+
+def test_texts_of_a_map_are_read_in_their_languages(
+    saved: Path, sonar: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By an encoder of all languages, and by that of one."""
+    for code in ("kaz", "yue"):
+        write_table(rows(2, text="low", pivot="hello"), tmp_path / f"{code}.tsv")
+    one = loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="kaz")
+    save(one, tmp_path / "one", {}, {})
+    seen: list[np.ndarray] = []
+    monkeypatch.setattr(maps, "to_plane", lambda embeddings, _: seen.append(embeddings) or embeddings[:, :2])
+    for encoder in (saved, tmp_path / "one"):
+        texts = {code: tmp_path / f"{code}.tsv" for code in ("kaz", "yue")}
+        spec = {"task": "bitext", "pairs": 2, "method": "tsne"}
+        job = map_texts.Job(
+            encoder=encoder, texts=texts, map=spec, pivot="eng", backbone="b", recipe="r", batch_size=4,
+            output=tmp_path / "map.tsv",
+        )  # fmt: skip
+        map_texts.main(job)
+    kaz, yue, eng = (
+        one.encode([text], prompt_name=code) for code, text in zip(("kaz", "yue", "eng"), MAPPED, strict=True)
+    )
+    for found in seen:
+        np.testing.assert_allclose(found, np.concatenate([kaz, eng, kaz, eng, yue, eng, yue, eng]), atol=1e-5)
 
 
 def test_a_column_of_two_languages_has_no_prompt_of_one(sonar: Path, tmp_path: Path) -> None:
