@@ -32,13 +32,9 @@ class Contrast(Objective):
     masks_words = True
 
     def columns(self, table):
-        """Select the text columns; single texts are their own positives, which have the prompt of `text` too."""
+        """Select the text columns; single texts are their own positives, whose column is read as `text` is."""
         columns = super().columns(table)
         return {"text": columns["text"], "same_text": columns["text"]} if "text" in columns else columns
-
-    def read_as(self, columns):
-        """As `Objective.read_as`, but a text is read alike as its own positive."""
-        return {name: "text" if name == "same_text" else name for name in columns}
 
     def loss(self, encoder, table, training, folders):
         """Build a `SimCSELoss`, inside `mlm.WithMaskedLM` if `training.mlm_weight` is above 0.
