@@ -9,7 +9,7 @@ from pydantic import model_validator
 from scripts import cli
 from seedbed.checkpoints import Run
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import EndpointSettings, Mining, Prompts
+from seedbed.encoders.settings import BEFORE, EndpointSettings, Mining, Prompts
 from seedbed.manifests import Tell
 
 if TYPE_CHECKING:
@@ -104,7 +104,6 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     """The training data, joined with the rows in the pivot language; neighbours must be mined by the backbone."""
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.mining import require_mined
-    from seedbed.encoders.objectives import BEFORE
     from seedbed.encoders.objectives.alignment import with_pivot
     from seedbed.encoders.prompts import plain_prompt
     from seedbed.encoders.training.batches import LanguageTables

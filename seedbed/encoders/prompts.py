@@ -14,8 +14,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import NllbTokenizer, PreTrainedTokenizerFast
 
 from seedbed.corpora.settings import DOCUMENT, QUERY, READ_AS, TEXT
-from seedbed.encoders.objectives import BEFORE
-from seedbed.encoders.settings import Prompts
+from seedbed.encoders.settings import BEFORE, Prompts
 from seedbed.io import UserError, read_json
 from seedbed.languages import filled, placeholders, registry
 

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 LANGUAGE = "language of "
 """Prefix of the columns that give the language of each text of another column, if the data are in several languages."""
-BEFORE = "before "
-"""Prefix of the columns that give the prompt before each text of another column."""
 
 
 class Objective(Settings):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from seedbed.encoders.objectives import BEFORE, Objective
-from seedbed.encoders.settings import Training
+from seedbed.encoders.objectives import Objective
+from seedbed.encoders.settings import BEFORE, Training
 from seedbed.encoders.translations.settings import WEIGHTS
 from seedbed.io import UserError
 
