@@ -22,7 +22,7 @@ def main(job: Job) -> None:
 
     texts = read_table(job.texts, ["id", *job.columns])
     with own_state(job.state, job.output / MANIFEST, job) as state:
-        write_vectors(job.encoder, texts[job.columns].to_numpy().ravel(), job.output, state)
+        write_vectors(job.encoder, {name: texts[name] for name in job.columns}, job.output, state)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,15 @@
 """Draw parallel texts of several languages and find the place of each in the plane, by one encoder."""
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scripts import cli
 from seedbed.evaluation.settings import TextMap
 from seedbed.settings import NoResult
+
+if TYPE_CHECKING:
+    import numpy as np
+    import pandas as pd
 
 
 class Job(cli.Job):
@@ -31,10 +36,8 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.corpora.settings import COLUMNS
-    from seedbed.encoders.models.inference import opened
-    from seedbed.encoders.translations.files import read_english
     from seedbed.evaluation.maps import sample, sample_pairs, to_plane, write
-    from seedbed.io import UserError, read_table
+    from seedbed.io import read_table
     from seedbed.servers import named
 
     spec = job.map
@@ -42,11 +45,29 @@ def main(job: Job) -> None:
     sets = {language: read_table(file, columns) for language, file in job.texts.items()}
     drawn = sample_pairs(sets, spec.pairs, spec.seed, job.pivot) if spec.pairs else sample(sets, spec.texts, spec.seed)
     with named(job.endpoints):
-        encoder = opened(job.encoder, job.batch_size, job.state, english=read_english(job.english))
+        embeddings = embed(job, drawn)
+    write(drawn, to_plane(embeddings, spec), job.backbone, job.recipe, job.output)
+
+
+def embed(job: Job, drawn: "pd.DataFrame") -> "np.ndarray":
+    """Embeddings (n, d) of the sampled texts, each with the prompt of its language if prompts depend on it."""
+    import numpy as np
+
+    from seedbed.encoders.models.inference import opened
+    from seedbed.encoders.translations.files import read_english
+    from seedbed.io import UserError
+
+    options = {"english": read_english(job.english)}
+    encoder = opened(job.encoder, job.batch_size, job.state, language=drawn["language"].iloc[0], **options)
     if encoder.search:
         raise UserError(f"{job.encoder}: a fusion, which has distances alone; a map needs embeddings")
-    embeddings = encoder.encode(list(drawn["text"]))
-    write(drawn, to_plane(embeddings, spec), job.backbone, job.recipe, job.output)
+    if not encoder.spoken:
+        return encoder.encode(list(drawn["text"]))
+    embeddings = np.empty((len(drawn), encoder.width), np.float32)
+    for language, rows in drawn.groupby("language").indices.items():
+        encoder = opened(job.encoder, job.batch_size, job.state, language=language, **options)
+        embeddings[rows] = encoder.encode(list(drawn["text"].iloc[rows]))
+    return embeddings
 
 
 if __name__ == "__main__":

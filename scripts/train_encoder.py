@@ -9,7 +9,7 @@ from pydantic import model_validator
 from scripts import cli
 from seedbed.checkpoints import Run
 from seedbed.encoders import objectives
-from seedbed.encoders.settings import EndpointSettings, Mining, Prompts
+from seedbed.encoders.settings import BEFORE, EndpointSettings, Mining, Prompts
 from seedbed.manifests import Tell
 
 if TYPE_CHECKING:
@@ -112,7 +112,9 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
 
     rows = job.rows or None
     if job.translations:
-        return subset(read_candidates(job.translations, job.judgements), rows)
+        table = read_candidates(job.translations, job.judgements)
+        before = {BEFORE + "candidates": job.english_prompts.text} if job.english_prompts else {}
+        return subset(table.assign(**before), rows)
     if job.each:
         return LanguageTables(job.each, rows)
     if not job.texts:

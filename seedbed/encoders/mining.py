@@ -63,7 +63,8 @@ def neighbours(
             punctuation are left out and counted.
         weights: the backbone's published weights.
         mining: layer, number of neighbours, what they are near to, and a seed.
-        prefix: the prompt before every text.
+        prefix: the prompt before every text: sentences of the columns `text` and `pivot` and of the pool are read alike
+            in training, too, as neither queries nor documents.
         state: a folder in which a killed run resumes; None: it starts again.
         rows: sentences of a block.
 

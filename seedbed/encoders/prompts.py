@@ -14,7 +14,7 @@ from tokenizers.processors import TemplateProcessing
 from transformers import NllbTokenizer, PreTrainedTokenizerFast
 
 from seedbed.corpora.settings import DOCUMENT, QUERY, READ_AS, TEXT
-from seedbed.encoders.settings import Prompts
+from seedbed.encoders.settings import BEFORE, Prompts
 from seedbed.io import UserError, read_json
 from seedbed.languages import filled, placeholders, registry
 
@@ -33,8 +33,6 @@ NAMES = {QUERY: (QUERY,), DOCUMENT: (DOCUMENT, "passage", "corpus")}
 """What models call their prompts, as sentence-transformers' `encode_query` and `encode_document` look for them."""
 CONFIG = "config_sentence_transformers.json"
 """The file of a model that has its prompts."""
-BEFORE = "before "
-"""Prefix of the name of a column that has the prompt of each text of another column."""
 
 
 class _Config(BaseModel):

@@ -119,6 +119,10 @@ class Prompts(Settings):
         return len({self.query, self.document, self.text}) > 1
 
 
+BEFORE = "before "
+"""Prefix of the columns of a table that give the prompt before each text of another column."""
+
+
 def text_of(before: str | Prompts | None) -> str:
     """The prompt before a text that is neither query nor document; empty if none is given."""
     return before.text if isinstance(before, Prompts) else before or ""

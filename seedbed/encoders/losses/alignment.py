@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,9 +27,10 @@ class AlignmentLoss(nn.Module):
     Args:
         encoder: the encoder in training, of the language that is aligned.
         vectors: the pivot sentences' vectors, of the encoder's width.
-        texts: columns of pivot sentences, one text for each row of the table. If every sentence exists in both
-            languages: anchors, positives and perhaps negatives. If a row is a sentence and its translation: the
-            translations, one column. If only anchors are in the encoder's language: positives and perhaps negatives.
+        texts: column of pivot sentences -> one text for each row of the table; the vectors are those of that column.
+            If every sentence exists in both languages: anchors, positives and perhaps negatives. If a row is a sentence
+            and its translation: the translations, one column. If only anchors are in the encoder's language: positives
+            and perhaps negatives.
         temperature: what cosines are divided by.
         negatives: booleans (rows,), which rows have a hard negative; None: all, or there is no such column.
 
@@ -41,7 +42,7 @@ class AlignmentLoss(nn.Module):
         self,
         encoder: SentenceTransformer,
         vectors: Vectors,
-        texts: Sequence[Sequence[str]],
+        texts: Mapping[str, Sequence[str]],
         temperature: float,
         negatives: Tensor | None = None,
     ) -> None:
@@ -52,7 +53,7 @@ class AlignmentLoss(nn.Module):
             )
         self.model, self.temperature, self.negatives = encoder, temperature, negatives
         self.vectors = vectors.vectors
-        self.places = np.stack([vectors.places(column) for column in texts], axis=1)
+        self.places = np.stack([vectors.places(column, name) for name, column in texts.items()], axis=1)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
         """Compute the loss of one batch, a scalar.

@@ -8,8 +8,6 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 import torch
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.losses.merged_forward import embed_columns
 from torch import Tensor, nn
@@ -70,7 +68,7 @@ class NeighbourLoss(nn.Module):
         self.head = nn.Sequential(
             nn.Linear(encoder.get_embedding_dimension(), inner), nn.ReLU(), nn.Linear(inner, outer)
         )
-        self.pairs = torch.from_numpy(same_pairs(*sides))
+        self.pairs = torch.from_numpy(same_texts(sides))
         self.ranks = torch.from_numpy(same_texts(neighbours))
         if queue != "none":
             self.slow = MomentumEncoder(nn.ModuleList([encoder, self.head]))
@@ -85,10 +83,9 @@ class NeighbourLoss(nn.Module):
         """
         columns = list(features)
         # Copies: where columns cannot be read together, each pass leaves its states in them.
-        self.batch = [dict(column) for column in columns[:2]], self.pairs[rows.cpu()].to(rows.device)
+        self.batch = [dict(column) for column in columns[:2]], rows
         embedded = self.head(torch.stack(embed_columns(self.model, columns, separate_first=False)))
-        ids = self.batch[1]
-        keep = ids[:, None] != ids[None] if self.mask_own else None
+        keep = self._apart(rows, rows)
         anchor, positive, *others = embedded.unbind(0)
         hard, neighbours = others[: int(self.negatives)], others[int(self.negatives) :]
         total = additive_margin(
@@ -105,11 +102,18 @@ class NeighbourLoss(nn.Module):
             total = total + self.share * neighbour_contrast(
                 anchor, near, temperature=self.temperature, ids=same, keep=keep
             )
-        return total if self.pushed == "none" else total + self._away(anchor, positive, neighbours, ids)
+        return total if self.pushed == "none" else total + self._away(anchor, positive, neighbours, rows)
 
-    def _away(self, anchor: Tensor, positive: Tensor, neighbours: Sequence[Tensor], ids: Tensor) -> Tensor:
+    def _apart(self, rows: Tensor, others: Tensor) -> Tensor | None:
+        """Which pairs (n,) have no text in common with which others (m,): booleans (n, m); None if none are masked."""
+        if not self.mask_own:
+            return None
+        ours, theirs = (self.pairs[pairs.cpu()].to(rows.device) for pairs in (rows, others))
+        return (ours[:, None, :, None] != theirs[None, :, None]).all(dim=(2, 3))
+
+    def _away(self, anchor: Tensor, positive: Tensor, neighbours: Sequence[Tensor], rows: Tensor) -> Tensor:
         """L_queue: anchors, and with the queue for all positives and neighbours too, away from what is in the queue."""
-        keep = ids[:, None] != self.queue.ids[None] if self.mask_own else None
+        keep = self._apart(rows, self.queue.ids)
 
         def away(one: Tensor, other: Tensor) -> Tensor:
             return queue_contrast(one, other, self.queue.vectors, temperature=self.queue_temperature, keep=keep)
@@ -127,26 +131,10 @@ class NeighbourLoss(nn.Module):
             return
         encoder, head = self.slow.copy
         momentum_update(self.slow.copy, nn.ModuleList([self.model, self.head]), momentum=self.momentum)
-        columns, ids = self.batch
-        with torch.autocast(ids.device.type, torch.bfloat16, enabled=self.half):
+        columns, rows = self.batch
+        with torch.autocast(rows.device.type, torch.bfloat16, enabled=self.half):
             vectors = head(torch.cat(embed_columns(encoder, columns, separate_first=False)))
-        self.queue.add(vectors, ids.repeat(2))
-
-
-def same_pairs(anchors: Sequence[str], positives: Sequence[str]) -> np.ndarray:
-    """Number the connected components of pairs: pairs that share a text, directly or through others, get one number.
-
-    Args:
-        anchors: n texts.
-        positives: n texts.
-
-    Returns:
-        Integers (n,).
-    """
-    sides = [pd.factorize(np.asarray(column, dtype=object))[0] for column in (anchors, positives)]
-    first = len(anchors)
-    links = coo_array((np.ones(first), (sides[0], first + sides[1])), shape=(2 * first, 2 * first))
-    return connected_components(links, directed=False)[1][sides[0]].astype(np.int64)
+        self.queue.add(vectors, rows.repeat(2))
 
 
 def same_texts(columns: Sequence[Sequence[str]]) -> np.ndarray:

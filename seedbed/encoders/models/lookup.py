@@ -13,7 +13,6 @@ from transformers import PretrainedConfig
 
 from seedbed import model_files
 from seedbed.encoders.models.loading import READ, directory_of, limited, load
-from seedbed.encoders.prompts import read_prompts, set_prompts
 from seedbed.weights import NO_CODE, opening
 
 
@@ -46,7 +45,7 @@ def lookup(weights: Path) -> SentenceTransformer:
     if table is None:
         return load(weights, pooling="own")
     transformer.model = Table(table, transformer.model.config)
-    return set_prompts(SentenceTransformer(modules=[transformer], local_files_only=True), read_prompts(weights))
+    return SentenceTransformer(modules=[transformer], local_files_only=True)
 
 
 def _without_weights(weights: Path) -> Transformer | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
@@ -51,6 +51,8 @@ class Objective(Settings):
     """Whether `training.mlm_weight` adds masked language modelling to its loss."""
     rule: ClassVar[str] = "train_encoder"
     """The Snakemake rule whose program trains with it."""
+    mixed: ClassVar[bool] = False
+    """Whether a column has texts of the language and of the pivot, so that no prompt can depend on the language."""
     own_seed: ClassVar[bool] = False
     """Whether the seed is one of its settings; training then gives one encoder for each start point, instead of one for
     each of the study's seeds.
@@ -79,6 +81,10 @@ class Objective(Settings):
                 return {name: table[name].tolist() for name in shape}
         sets = " or ".join(", ".join((*shape, *self.values)) for shape in self.shapes)
         raise UserError(f"{name_of(self)}: no columns {sets}; the data has {', '.join(table.columns)}")
+
+    def read_as(self, columns: Sequence[str]) -> dict[str, str]:
+        """Column that the loss takes -> the column whose prompt its texts have: itself (`corpora.settings.READ_AS`)."""
+        return {name: name for name in columns}
 
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]

@@ -73,8 +73,9 @@ class Alignment(Objective):
         from seedbed.encoders.losses.rows import with_negatives
         from seedbed.encoders.models.vector_file import Vectors
 
-        names = _fixed(table) or [PIVOT + name for name in self.columns(table)]
-        texts = [table[name].tolist() for name in names]
+        names = _fixed(table)
+        in_table = {name: name for name in names} or {name: PIVOT + name for name in self.columns(table)}
+        texts = {name: table[place].tolist() for name, place in in_table.items()}
         negatives = with_negatives(table, "negative", f"{PIVOT}negative")
         return AlignmentLoss(encoder, Vectors(folders["pivot"]), texts, training.temperature, negatives)
 

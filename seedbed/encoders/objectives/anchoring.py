@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import Field
 
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.settings import Training
+from seedbed.encoders.settings import BEFORE, Training
 from seedbed.encoders.translations.settings import WEIGHTS
 from seedbed.io import UserError
 
@@ -43,6 +43,7 @@ class Anchoring(Objective):
 
     shapes = (("text",),)
     values = ("candidates",)
+    optional = (BEFORE + "candidates",)
 
     pool_size: int = Field(4, gt=0)
     """States of a text and features of it: S_feat, and the pool size of table 12."""
@@ -111,7 +112,8 @@ class Anchoring(Objective):
     def loss(
         self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
     ) -> nn.Module:
-        """Build an `AnchoringLoss`.
+        """Build an `AnchoringLoss`; the English encoder's prompt is that in the table's column BEFORE of candidates, or
+        that in its own file.
 
         Raises:
             UserError: a single translator; neither a judge nor a similarity that compares candidates; states that do
@@ -128,7 +130,8 @@ class Anchoring(Objective):
             raise UserError(f"anchoring: translations by {found}; a choice is among two or more translators")
         if self.similarity == "none" and candidates.scores is None:
             raise UserError("anchoring: neither a judge nor a similarity tells candidates apart; name one")
-        english, given = load(folders["english"], pooling="own"), None
+        before = table[BEFORE + "candidates"].iloc[0] if BEFORE + "candidates" in table.columns else None
+        english, given = load(folders["english"], pooling="own", prefix=before), None
         if self.similarity != "adaptor":
             given = given_similarity(candidates, folders.get("similarity") if self.similarity == "given" else None)
         self._require_room(candidates, encoder[1])

@@ -32,9 +32,9 @@ class Contrast(Objective):
     masks_words = True
 
     def columns(self, table):
-        """Select the text columns; single texts are both anchors and positives."""
+        """Select the text columns; single texts are their own positives, whose column is read as `text` is."""
         columns = super().columns(table)
-        return {"anchor": columns["text"], "positive": columns["text"]} if "text" in columns else columns
+        return {"text": columns["text"], "same_text": columns["text"]} if "text" in columns else columns
 
     def loss(self, encoder, table, training, folders):
         """Build a `SimCSELoss`, inside `mlm.WithMaskedLM` if `training.mlm_weight` is above 0.
@@ -63,7 +63,7 @@ class Contrast(Objective):
         """The highest dropout probability of a layer, if trained on single texts; logs a warning if that is 0."""
         from seedbed.encoders.models.loading import dropouts
 
-        if columns["anchor"] is not columns["positive"]:
+        if "same_text" not in columns:
             return {}
         rate = max(dropouts(encoder[0].auto_model.config).values(), default=0.0)
         if not rate and not self.cutoff:

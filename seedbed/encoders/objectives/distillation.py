@@ -1,6 +1,6 @@
 """Multilingual distillation: a sentence and its translation are trained towards a teacher's vector of the sentence."""
 
-from seedbed.encoders.objectives import Objective
+from seedbed.encoders.objectives import LANGUAGE, Objective
 from seedbed.encoders.settings import Reference
 from seedbed.io import UserError
 
@@ -22,15 +22,18 @@ class Distillation(Objective):
     """
 
     shapes = (("pivot", "text"),)
+    optional = (LANGUAGE + "pivot",)
 
     teacher: Reference
     """An encoder of the study with vectors of as many dimensions. It reads the texts once, before the first step."""
 
     def loss(self, encoder, table, training, folders):
-        """Build an MSELoss whose labels are the teacher's vectors of the rows' pivot sentences.
+        """Build an MSELoss whose labels are the teacher's vectors of the rows' pivot sentences, with the prompt of the
+        language that the table's column LANGUAGE gives.
 
         Raises:
-            UserError: the teacher cannot be loaded, or its vectors have another width.
+            UserError: the teacher cannot be loaded or has no prompt for that language, or its vectors have another
+                width.
         """
         import torch
         from sentence_transformers.sentence_transformer.losses import MSELoss
@@ -38,7 +41,9 @@ class Distillation(Objective):
         from seedbed.encoders.losses.rows import RowLabelLoss
         from seedbed.encoders.models.inference import opened
 
-        teacher, width = opened(folders["teacher"], BATCH), encoder.get_embedding_dimension()
+        languages = {*table.get(LANGUAGE + "pivot", ())}
+        language = languages.pop() if len(languages) == 1 else ""
+        teacher, width = opened(folders["teacher"], BATCH, language=language), encoder.get_embedding_dimension()
         if teacher.width != width:
             raise UserError(
                 f"distillation.teacher: its vectors have {teacher.width} dimensions, those of the encoder in training "

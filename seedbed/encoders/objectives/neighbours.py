@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from torch import nn
 
 Width = Annotated[int, Field(gt=0)]
+NEIGHBOUR = "neighbour_"
+"""Prefix of the columns of neighbours; their rank follows."""
 
 
 class Neighbours(Objective):
@@ -51,8 +53,8 @@ class Neighbours(Objective):
     queue_temperature: float | None = Field(None, gt=0)
     """Temperature of the queue's loss; left out, `temperature`. Equation 4 as it is printed has 1."""
     mask_own: bool = True
-    """No pair has its own earlier vectors in the queue as negatives, nor another with an equal side, there or in the
-    batch, nor that one's neighbours. Equations 2, 4 and 5 as they are printed: false."""
+    """No pair has its own earlier vectors in the queue as negatives, nor another with a text in common, there or
+    in the batch, nor that one's neighbours. Equations 2, 4 and 5 as they are printed: false."""
     momentum: float = Field(0.995, ge=0, lt=1)
     """How much of itself the copy keeps at each step: m of section 3.5."""
     projection: tuple[Width, Width] = (512, 128)
@@ -70,10 +72,14 @@ class Neighbours(Objective):
         """Columns: sentences, their translations, hard negatives if `negatives`, and the translations' neighbours by
         rank.
         """
-        ranks = tuple(f"neighbour_{rank}" for rank in range(1, self.neighbours + 1))
+        ranks = tuple(f"{NEIGHBOUR}{rank}" for rank in range(1, self.neighbours + 1))
         if self.negatives:
             return (("anchor", "positive", "negative", *ranks),)
         return (("pivot", "text", *ranks), ("anchor", "positive", *ranks), ("sentence1", "sentence2", *ranks))
+
+    def read_as(self, columns: Sequence[str]) -> dict[str, str]:
+        """As `Objective.read_as`, but neighbours are read as the positives that they are neighbours of."""
+        return {name: columns[1] if name.startswith(NEIGHBOUR) else name for name in columns}
 
     @property
     def reread(self) -> int:

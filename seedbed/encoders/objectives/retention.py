@@ -38,6 +38,7 @@ class Retention(Objective):
     shapes = (("sentence1", "sentence2"),)
     optional = ("id",)  # which say of which set a row is
     least = 4
+    mixed = True
 
     scale: float = Field(50.0, gt=0)
     """What cosines of pairs are multiplied by."""

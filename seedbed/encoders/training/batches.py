@@ -17,8 +17,8 @@ import pandas as pd
 from seedbed.corpora.select.subset import subset
 from seedbed.encoders.losses.crosslingual import sample_languages
 from seedbed.encoders.objectives import LANGUAGE
-from seedbed.encoders.prompts import BEFORE, Prefix, prompt_of
-from seedbed.encoders.settings import Training
+from seedbed.encoders.prompts import Prefix, prompt_of
+from seedbed.encoders.settings import BEFORE, Training
 from seedbed.io import UserError, read_table
 
 log = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import memory
 from seedbed.encoders.models.two_paths import TwoPaths, sides_of
-from seedbed.encoders.objectives import Objective
+from seedbed.encoders.objectives import LANGUAGE, Objective
 from seedbed.encoders.pooling import learnt_weights
 from seedbed.encoders.prompts import Prefix, prompted, prompts_of
 from seedbed.encoders.settings import Training
@@ -118,9 +118,14 @@ def _train(
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
     spoken = isinstance(start.prefix, Mapping)  # else the encoder puts the same before texts of all languages
+    if table is not None:
+        table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
     read = prompted(table, _texts(objective), start.prefix, start.languages) if spoken else table
+    if spoken and objective.mixed:
+        reason = "a column has texts of two languages, and the prompt depends on the language"
+        raise UserError(f"{objectives.name_of(objective)}: {reason}; take a prompt that is the same for all")
     columns = _columns(objective, read, training)
-    prompts = dict.fromkeys(columns, "") if spoken else prompts_of(encoder, [*columns])
+    prompts = dict.fromkeys(columns, "") if spoken else _prompts(encoder, objective, [*columns])
     path, folders = start.english_path, {**start.folders, "weights": start.weights}
     key = [prompts, path.fusion, path.english] if path else prompts
     checkpoints = run.state / key_of(objective, read, training, key, seed, folders)
@@ -190,6 +195,13 @@ def _in_order(
     by_language = prefix if tables is table and isinstance(prefix, Mapping) else ""
     laid_out = batches.lay_out(tables, _texts(objective), training, seed, by_language)
     return *laid_out, training.updated({"epochs": 1})
+
+
+def _prompts(encoder: SentenceTransformer, objective: Objective, columns: list[str]) -> dict[str, str]:
+    """Column -> the prompt before its texts."""
+    read_as = objective.read_as(columns)
+    prompts = prompts_of(encoder, [*read_as.values()])
+    return {name: prompts[other] for name, other in read_as.items()}
 
 
 def _texts(objective: Objective) -> list[str]:

@@ -38,11 +38,13 @@ def _states(encoder: SentenceTransformer, tokens: dict[str, Any], size: int) -> 
 
 @torch.no_grad()
 def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
-    """Input embeddings of texts, as (n, size, d): v of equation 6, without what A.4 does not have."""
+    """Input embeddings of texts without a prompt, as (n, size, d): v of equation 6, without what A.4 does not have."""
     look_up = encoder[0].auto_model.get_input_embeddings()
-    return _by_batches(
-        encoder, texts, lambda tokens: pool_time(look_up(tokens["input_ids"]), tokens["attention_mask"], size)
-    )
+
+    def pooled(tokens: dict[str, Any]) -> Tensor:
+        return pool_time(look_up(tokens["input_ids"]), tokens["attention_mask"], size)
+
+    return _by_batches(encoder, texts, pooled, prompted=False)
 
 
 @torch.no_grad()
@@ -55,17 +57,18 @@ def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
 
 @torch.no_grad()
 def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
-    """Vectors of texts (n, d), of length one: h."""
+    """Vectors of texts (n, d) after the encoder's prompt, of length one: h."""
     return _by_batches(encoder, texts, lambda tokens: normalize(encoder(dict(tokens))["sentence_embedding"], dim=1))
 
 
-def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any) -> Tensor:
-    """The results of `make` for all texts, in their order; it is called with batches of texts of similar length.
+def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any, *, prompted: bool = True) -> Tensor:
+    """The results of `make` for all texts, in their order; it is called with batches of texts of similar length, after
+    the encoder's prompt if they are `prompted`.
 
     The result is in memory only once, because states may take half of the memory.
     """
     encoder.eval()
-    prompt = encoder.prompts.get(encoder.default_prompt_name) or None
+    prompt = (encoder.prompts.get(encoder.default_prompt_name) or None) if prompted else None
     found = None
     for places in by_length([len(text) for text in texts], BATCH):
         tokens = encoder.preprocess([texts[place] for place in places], prompt=prompt)

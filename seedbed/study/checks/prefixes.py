@@ -10,7 +10,8 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_prefixes(study: Study) -> None:
-    """Check that every column that a prefix names exists in each language whose texts a recipe's encoders encode.
+    """Check that every column that a prefix names exists in each language whose texts a recipe's encoders encode, and
+    that these are told apart by their columns.
 
     Candidates of a chosen prefix must be those of untrained recipes, and trained recipes must be able to wait for the
     choice.
@@ -40,8 +41,16 @@ def of_prefixes(study: Study) -> None:
                 raise ValueError(
                     f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
                 )
-    for name in study.recipes:
-        for backbone in StudyRecipe.get(study, name).every_backbone:
+    for name, recipe in study.recipes.items():
+        of = StudyRecipe.get(study, name)
+        mixed = recipe.trained and recipe.minimises.mixed
+        for backbone in of.every_backbone:
+            if mixed and placeholders(of.prefix(backbone)):
+                objective = next(iter(recipe.objective))
+                raise ValueError(
+                    f"recipes.{name}: the prefix of {backbone} depends on the language, and {objective} reads texts of "
+                    "two languages in one column; name other backbones in `only.backbones`"
+                )
             _in_languages(study, backbone, name)
 
 

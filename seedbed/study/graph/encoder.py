@@ -186,7 +186,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     @property
     def english_prompts(self) -> Prompts | None:
         """The study's prompts before English translations; None: those in the English encoder's weights."""
-        if not (self.reads_english and self.spec.english.fusion):
+        if not self.reads_english:
             return None
         return self.study.backbones[self.study.paired[self.backbone].english].prompts
 
@@ -280,8 +280,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.made_by.training if self.trains or self.spec.together else self.made_by.modules
 
     def spoken(self) -> dict[str, Any]:
-        """Arguments about its modules and its prefix; of an encoder of one language also that language, and the
-        language of columns in another one.
+        """Arguments about its modules and its prefix; where that, or a teacher's, depends on the language, also its
+        language, and that of columns in another one.
 
         The program looks a language's prefix up in the registry, so that a further language changes no other encoder;
         where the study sets another prefix, that is an argument too.
@@ -289,11 +289,17 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         prefix, study = self.prefix, self.study
         before = {"prompts" if isinstance(self.before, Prompts) else "prefix": self.before}
         told = {"training": self.training} | before
-        if not placeholders(prefix):
+        if not any(map(placeholders, [prefix, *self._teachers_prefixes()])):
             return told
         columns = self.made_by.in_pivot() if self.trains else []
         own = {code: prompt for code in study.codes if (prompt := _own_prefix(study, prefix, code))}
         return told | {"language": self.lang, "languages": dict.fromkeys(columns, study.pivot), "own_prefixes": own}
+
+    def _teachers_prefixes(self) -> list[str]:
+        """The prefixes of encoders that encode its training data themselves."""
+        refers = self.spec.references().values() if self.trains else ()
+        teachers = [one for one in refers if not isinstance(one, Pivot)]
+        return [StudyRecipe.get(self.study, one.recipe).prefix(one.backbone) for one in teachers]
 
     # ---- Its job.
 

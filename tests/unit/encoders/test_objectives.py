@@ -238,7 +238,7 @@ def test_contrast_takes_triplets_before_texts(rows: pd.DataFrame) -> None:
     contrast = objectives.load("contrast")
     assert [*contrast.columns(rows)] == ["anchor", "positive", "negative"]
     alone = contrast.columns(rows[["text"]])
-    assert [*alone] == ["anchor", "positive"] and alone["anchor"] == alone["positive"] == rows["text"].tolist()
+    assert [*alone] == ["text", "same_text"] and alone["text"] == alone["same_text"] == rows["text"].tolist()
 
 
 @pytest.mark.parametrize("name", ["contrast", "ranking", "alignment"])

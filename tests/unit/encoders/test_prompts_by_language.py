@@ -11,6 +11,7 @@ import torch
 from transformers import NllbTokenizer
 from transformers.models.m2m_100.modeling_m2m_100 import M2M100Encoder
 
+from scripts import map_texts
 from seedbed import manifests
 from seedbed.encoders import objectives, prompts
 from seedbed.encoders.export.save import save
@@ -19,12 +20,15 @@ from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
-from seedbed.io import UserError
+from seedbed.evaluation import maps
+from seedbed.io import UserError, write_table
 from seedbed.languages import filled, placeholders, registry
 from tests import tiny, trainings
 
 LANGUAGES = {"eng": "eng_Latn", "kaz": "kaz_Cyrl", "yue": "yue_Hant"}
 TEXTS = ["hello world", "low", " low", "  hello  low ", "", "<s> low", "hello kaz_Cyrl low", "xyz hello"]
+MAPPED = ("low", "low", "hello")
+TEACHER = {"backbone": "bert", "recipe": "base"}
 SETTINGS = Training(epochs=2, batch_size=4, pooling="mean", precision="float32", max_length=16)
 
 
@@ -167,6 +171,60 @@ def test_training_reads_the_language_of_each_column(sonar, monkeypatch, tmp_path
     assert firsts[:2] == [{"kaz_Cyrl"}, {"eng_Latn"}]
     encoder = loading.open_encoder(tmp_path / "made")
     assert encoder.default_prompt_name == "document" and encoder.prompts["document"] == "kaz_Cyrl"
+
+
+def test_texts_of_a_map_are_read_in_their_languages(
+    saved: Path, sonar: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """By an encoder of all languages, and by that of one."""
+    for code in ("kaz", "yue"):
+        write_table(rows(2, text="low", pivot="hello"), tmp_path / f"{code}.tsv")
+    one = loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="kaz")
+    save(one, tmp_path / "one", {}, {})
+    seen: list[np.ndarray] = []
+    monkeypatch.setattr(maps, "to_plane", lambda embeddings, _: seen.append(embeddings) or embeddings[:, :2])
+    for encoder in (saved, tmp_path / "one"):
+        texts = {code: tmp_path / f"{code}.tsv" for code in ("kaz", "yue")}
+        spec = {"task": "bitext", "pairs": 2, "method": "tsne"}
+        job = map_texts.Job(
+            encoder=encoder, texts=texts, map=spec, pivot="eng", backbone="b", recipe="r", batch_size=4,
+            output=tmp_path / "map.tsv",
+        )  # fmt: skip
+        map_texts.main(job)
+    kaz, yue, eng = (
+        one.encode([text], prompt_name=code) for code, text in zip(("kaz", "yue", "eng"), MAPPED, strict=True)
+    )
+    for found in seen:
+        np.testing.assert_allclose(found, np.concatenate([kaz, eng, kaz, eng, yue, eng, yue, eng]), atol=1e-5)
+
+
+def test_a_column_of_two_languages_has_no_prompt_of_one(sonar: Path, tmp_path: Path) -> None:
+    table = rows(8, sentence1="hello", sentence2="low").assign(id=[f"translations:{row}" for row in range(8)])
+    with pytest.raises(UserError, match="^retention: a column has texts of two languages, and the prompt depends on"):
+        trainings.train(
+            sonar, table, SETTINGS, objective=objectives.load("retention"), seed=1, state=tmp_path / "state",
+            output=tmp_path / "made", minutes=60, prefix=prompts.by_language("{flores}"), languages={"": "kaz"},
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("student", ["{flores}", ""])
+def test_a_teacher_reads_the_pivots_sentences_in_the_pivots_language(
+    sonar: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, student: str
+) -> None:
+    kind, labels = type(objectives.load("distillation", {"teacher": TEACHER})), []
+    make = kind.loss
+    monkeypatch.setattr(kind, "loss", lambda *given: labels.append(make(*given)) or labels[0])
+    table = rows(4, pivot="hello world", text="low low")
+    encoder = loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="kaz")
+    save(encoder, tmp_path / "teacher", {}, {})
+    trainings.train(
+        sonar, table, SETTINGS, objective=kind.model_validate({"teacher": TEACHER}), seed=1, state=tmp_path / "state",
+        output=tmp_path / "made", minutes=60, prefix=prompts.by_language(student),
+        languages={"": "kaz", "pivot": "eng"}, folders={"teacher": tmp_path / "teacher"},
+    )  # fmt: skip
+    wanted = encoder.encode(table["pivot"].tolist(), prompt_name="eng")
+    np.testing.assert_allclose(labels[0].values, wanted, atol=1e-5)
+    assert np.abs(wanted - encoder.encode(table["pivot"].tolist())).max() > 0.01, "its own language is another"
 
 
 @pytest.mark.parametrize("crosslingual", [False, True])

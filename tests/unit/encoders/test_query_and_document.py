@@ -34,7 +34,7 @@ def model(weights: Path, tmp_path: Path) -> Path:
 
 def job(weights: Path, output: Path, **more: Any) -> train_encoder.Job:
     state = output.with_suffix(".state")
-    return train_encoder.Job(weights=weights, output=output, state=state, seed=1, training=LEARNING, **more)
+    return train_encoder.Job(weights=weights, output=output, state=state, seed=1, **{"training": LEARNING} | more)
 
 
 def test_a_saved_encoder_asks_as_it_was_told_to(weights: Path, sentences: list[str], tmp_path: Path) -> None:
@@ -85,6 +85,35 @@ def test_training_puts_them_before_anchors_and_before_positives(
     train_encoder.main(job(weights, tmp_path / "put", prefix="", texts=tmp_path / "put.tsv", **learnt))
     one, two, raw = (folder / "model.safetensors" for folder in (tmp_path / "asked", tmp_path / "put", weights))
     assert one.read_bytes() == two.read_bytes() != raw.read_bytes()
+
+
+NEIGHBOURS = {"neighbours": {"neighbours": 1, "projection": [8, 4], "queue_size": 8}}
+
+
+@pytest.mark.parametrize(
+    ("objective", "before"),
+    [
+        ({"contrast": {}}, {"text": "Text: "}),
+        (NEIGHBOURS, {"anchor": "Find: ", "positive": "Read: ", "neighbour_1": "Read: "}),
+        (NEIGHBOURS, {"pivot": "Text: ", "text": "Text: ", "neighbour_1": "Text: "}),
+    ],
+)
+def test_a_text_and_its_positive_or_its_neighbour_are_read_alike(
+    weights: Path, sentences: list[str], tmp_path: Path, objective: dict[str, Any], before: dict[str, str]
+) -> None:
+    """Training with prompts is training on texts that begin with them."""
+    table = pd.DataFrame({"id": [str(row) for row in range(len(sentences))]})
+    table = table.assign(**{name: [f"{text} {name}" for text in sentences] for name in before})
+    write_table(table, tmp_path / "rows.tsv")
+    write_table(table.assign(**{name: before[name] + table[name] for name in before}), tmp_path / "put.tsv")
+    prompts = Prompts(query="Find: ", document="Read: ", text="Text: ")
+    training = {"training": LEARNING.updated({"dropout": 0.0})}  # sampled otherwise where columns are encoded together
+    for name, more in (("rows", {"prompts": prompts}), ("put", {"prefix": ""})):
+        train_encoder.main(
+            job(weights, tmp_path / name, texts=tmp_path / f"{name}.tsv", objective=objective, **more, **training)
+        )
+    one, two = (read_json(tmp_path / name / "seedbed.json")["training"]["loss"] for name in ("rows", "put"))
+    assert one == pytest.approx(two, rel=1e-5) and len(one) == 4
 
 
 def test_columns_are_read_as_queries_documents_or_neither(weights: Path) -> None:

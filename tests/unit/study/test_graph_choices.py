@@ -89,7 +89,8 @@ def test_a_pair_has_the_weights_and_prefix_of_its_sides(study: Study, ask) -> No
 def test_of_a_pair_the_english_has_prompts(ask) -> None:
     asked = {"query": "Find: "}
     found = asking(Study.model_validate(changed({"mini": PLAIN["backbones"]["mini"] | {"prompts": asked}})))
-    assert found(Encoder, **made("beside")).settings()["english_prompts"] == Prompts(**asked)
+    for recipe, lang in (("beside", "hau"), ("arca", "mul")):
+        assert found(Encoder, **made(recipe, lang)).settings()["english_prompts"] == Prompts(**asked)
     assert found(Encoder, **made("beside")).settings()["prefix"] == "query: "
     for recipe, lang in (("beside", "hau"), ("arca", "mul")):
         assert ask(Encoder, **made(recipe, lang)).settings()["english_prompts"] is None

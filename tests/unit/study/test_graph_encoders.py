@@ -249,6 +249,21 @@ def test_a_program_is_told_of_the_servers_behind_the_encoders_that_it_opens(ask)
     assert ask(ChosenTranslations, **read).settings()["endpoints"] == []
 
 
+def test_a_teacher_whose_prefix_depends_on_the_language_is_told_the_pivots() -> None:
+    backbones = {"one": {"source": {"file": "x"}}, "sonar": {"source": {"file": "y"}, "prefix": "{flores} "}}
+    taught = {"data": {"corpus": "parallel"}, "only": {"backbones": ["one"]}}
+    recipes = {
+        name: taught | {"objective": {"distillation": {"teacher": {"backbone": backbone, "recipe": "base"}}}}
+        for name, backbone in (("by-sonar", "sonar"), ("by-one", "one"))
+    }
+    study = asking(study_of(TOLD, backbones=backbones, recipes={"base": {}} | recipes, classifiers={}, compute=None))
+    by_sonar, by_one = (
+        study(Encoder, backbone="one", recipe=name, lang="hau", seed="3").settings() for name in recipes
+    )
+    assert (by_sonar["language"], by_sonar["languages"]) == ("hau", {"pivot": "eng"})
+    assert not {"language", "languages"} & {*by_one}
+
+
 def test_an_objective_has_its_file_and_the_encoders_that_it_refers_to(ask) -> None:
     assert [*ask(Encoder, **TAUGHT).settings()["objective"]] == ["distillation"]
     assert ask(Encoder, **TAUGHT).code().modules == ("seedbed/encoders/objectives/distillation.py",)

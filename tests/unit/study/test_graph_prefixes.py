@@ -89,6 +89,9 @@ def test_what_reads_all_texts_alike_takes_no_such_prefix() -> None:
         ({"recipes": {"base": {"prefix": "{lang}"}}}, "recipes.base.prefix: no column 'lang'"),
         ({"languages": {"abs": {}}, "recipes": {"base": {}}},
          r"languages.abs: no flores.*bert.*set `codes: "),
+        ({"recipes": {"base": {}, "kept": {"data": {"corpus": "both"}, "objective": "retention"}},
+          "corpora": {"text": {"file": "own/{lang}.tsv"}, "others": {"both": {"kind": "matched_pairs", "file": "x"}}}},
+         r"recipes.kept: the prefix of bert depends on the language, and retention reads texts of two languages in one"),
     ],
 )  # fmt: skip
 def test_a_prefix_that_names_what_nobody_knows_is_refused(changes: dict[str, Any], message: str) -> None:

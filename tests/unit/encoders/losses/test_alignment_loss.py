@@ -13,6 +13,7 @@ import pytest
 import torch
 from sentence_transformers import SentenceTransformer
 
+from scripts import embed_pivot
 from seedbed.encoders import objectives
 from seedbed.encoders.export.save import save
 from seedbed.encoders.losses.alignment import AlignmentLoss
@@ -23,9 +24,9 @@ from seedbed.encoders.models import vector_file as pivot_module
 from seedbed.encoders.models.parallel_adapters import ADAPTERS, add_adapters
 from seedbed.encoders.models.vector_file import Vectors, write_vectors
 from seedbed.encoders.objectives.alignment import PIVOT, with_pivot
-from seedbed.encoders.settings import Training
+from seedbed.encoders.settings import Prompts, Training
 from seedbed.encoders.training import train
-from seedbed.io import UserError, read_json, sha256
+from seedbed.io import UserError, read_json, sha256, write_table
 from seedbed.trainers import STATE
 from tests import trainings
 
@@ -53,7 +54,8 @@ def rows(sentences: list[str]) -> pd.DataFrame:
 
 @pytest.fixture
 def pivot(base: Path, sentences: list[str], tmp_path: Path) -> Path:
-    write_vectors(base, [text.upper() for text in sentences], tmp_path / "pivot")
+    texts = [text.upper() for text in sentences]
+    write_vectors(base, dict.fromkeys(("pivot", "anchor", "positive", "negative"), texts), tmp_path / "pivot")
     return tmp_path / "pivot"
 
 
@@ -65,18 +67,51 @@ def test_vectors_are_found_by_text_whatever_the_order_they_were_given_in(
     base: Path, pivot: Path, sentences: list[str], tmp_path: Path
 ) -> None:
     texts = [text.upper() for text in sentences]
-    write_vectors(base, [*texts[::-1], *texts], tmp_path / "again")
+    columns = {"pivot": texts[:4], "anchor": texts[::-1], "positive": texts * 2, "negative": []}
+    write_vectors(base, columns, tmp_path / "again")
     assert sha256(tmp_path / "again") == sha256(pivot)
     vectors = Vectors(pivot)
     assert isinstance(vectors.vectors, np.memmap) and vectors.vectors.shape == (8, 32)
     expected = loading.open_encoder(base).encode(texts)
-    assert np.allclose(vectors.vectors[vectors.places(texts)], expected, atol=1e-6)
+    assert np.allclose(vectors.vectors[vectors.places(texts, "pivot")], expected, atol=1e-6)
     manifest = read_json(pivot / "seedbed.json")
     assert (manifest["texts"], manifest["width"]) == (8, 32)
     with pytest.raises(UserError, match=r"no vector of 'Unknown\.'"):
-        vectors.places([texts[0], "Unknown."])
+        vectors.places([texts[0], "Unknown."], "pivot")
+    with pytest.raises(UserError, match="vectors of texts in anchor, negative, pivot, positive, none in text; have"):
+        vectors.places(texts, "text")
     with pytest.raises(UserError, match="no vectors of texts"):
         Vectors(base)
+
+
+def test_pivot_sentences_have_the_prompts_of_their_columns(
+    weights: Path, rows: pd.DataFrame, sentences: list[str], tmp_path: Path
+) -> None:
+    prompts = Prompts(query="Find: ", document="Read: ")
+    encoder = loading.load(weights, pooling="mean", prefix=prompts)
+    save(encoder, tmp_path / "asked", {}, {})
+    upper = rows.assign(**{name: rows[name].str.upper() for name in ("anchor", "positive", "negative")})
+    written = upper.assign(pivot=upper["anchor"])  # of which each is a query, a document and neither
+    write_table(written, tmp_path / "rows.tsv")
+
+    def given(*columns: str) -> dict[str, Any]:
+        made = {"encoder": tmp_path / "asked", "texts": tmp_path / "rows.tsv", "columns": [*columns]}
+        job = embed_pivot.Job(**made, state=tmp_path / "state", output=tmp_path / "pivot")
+        embed_pivot.main(job)
+        return {"pivot": tmp_path / "pivot"}
+
+    def require(table: pd.DataFrame, folders: dict[str, Any], before: dict[str, str], texts: pd.DataFrame) -> None:
+        loss = objectives.load("alignment").loss(encoder, table, SETTINGS, folders)
+        for place, (name, prompt) in enumerate(before.items()):
+            wanted = encoder.encode(texts[name].tolist(), prompt=prompt)
+            np.testing.assert_allclose(loss.vectors[loss.places[:, place]], wanted, atol=1e-6)
+
+    each = {"anchor": "Find: ", "positive": "Read: ", "negative": "Read: "}
+    require(with_pivot(rows, upper), given("anchor", "positive", "negative"), each, upper)
+    crossing = {"positive": "Read: ", "negative": "Read: "}
+    require(upper, given("positive", "negative"), crossing, upper)  # of XL-LoRA
+    assert len(Vectors(tmp_path / "pivot").keys) == len(sentences), "no more vectors than before"
+    require(parallel(sentences), given("pivot"), {"pivot": ""}, parallel(sentences))
 
 
 def test_a_killed_job_makes_no_vector_again(
@@ -86,8 +121,8 @@ def test_a_killed_job_makes_no_vector_again(
     monkeypatch.setattr(pivot_module, "BLOCK", 3)
     batched, seen = pivot_module.batched, []
 
-    def watched(*args: Any) -> Any:
-        encode = batched(*args)
+    def watched(*args: Any, **options: Any) -> Any:
+        encode = batched(*args, **options)
 
         def until_killed(block: list[str]) -> np.ndarray:
             if len(seen) == 2:
@@ -100,9 +135,9 @@ def test_a_killed_job_makes_no_vector_again(
 
     monkeypatch.setattr(pivot_module, "batched", watched)
     with pytest.raises(KeyboardInterrupt):
-        write_vectors(base, texts, tmp_path / "again", tmp_path / "state")
+        write_vectors(base, {"pivot": texts}, tmp_path / "again", tmp_path / "state")
     assert not (tmp_path / "again").exists()
-    write_vectors(base, texts, tmp_path / "again", tmp_path / "state")
+    write_vectors(base, {"pivot": texts}, tmp_path / "again", tmp_path / "state")
     assert seen == [3, 3, "killed", 2]
     assert not {*(path.name for path in (tmp_path / "again").iterdir())} - {"vectors.npy", "keys.npy", "seedbed.json"}
     vectors = [np.load(folder / "vectors.npy") for folder in (tmp_path / "again", pivot)]
@@ -139,7 +174,8 @@ def test_the_loss_and_its_gradients_are_those_of_each_sentence_by_its_own_encode
     own = [sentences] if len(columns) == 1 else [rows[name].tolist() for name in columns]
     others = [[text.upper() for text in column] for column in own]
     known = Vectors(pivot)
-    loss = AlignmentLoss(encoder, known, others, 0.05)
+    names = columns if len(columns) > 1 else ["pivot"]
+    loss = AlignmentLoss(encoder, known, dict(zip(names, others, strict=True)), 0.05)
     batch = torch.tensor([6, 1, 4, 3, 0])
     some = [[column[row] for row in batch.tolist()] for column in own]
     features = [encoder.preprocess(column, prompt="query: ") for column in some]
@@ -149,7 +185,11 @@ def test_the_loss_and_its_gradients_are_those_of_each_sentence_by_its_own_encode
     rng = np.random.default_rng(int(torch.randint(2**62, ())))
     languages = sample_languages(5, max(2, len(columns)), 2, rng)
     theirs = [[column[row] for row in batch.tolist()] for column in others]
-    expected = expected_loss(encoder, some, theirs, lambda text: known.vectors[known.places([text])][0], languages)
+
+    def vector(text: str) -> np.ndarray:
+        return known.vectors[known.places([text], "pivot")][0]
+
+    expected = expected_loss(encoder, some, theirs, vector, languages)
     assert given.item() == pytest.approx(expected.item(), abs=1e-5)
     weights = [*encoder[0].adapters.parameters()]
     ours, plain = (torch.autograd.grad(value, weights) for value in (given, expected))
@@ -169,10 +209,11 @@ def test_of_an_anchor_whose_partners_are_the_pivots_it_alone_is_read(
     some = crossing.iloc[batch.tolist()]
     features = [encoder.preprocess(some["anchor"].tolist(), prompt="query: ")]
     anchors = encoder(dict(features[0]))["sentence_embedding"]
-    theirs = [torch.from_numpy(known.vectors[known.places(some[name].tolist())]) for name in ("positive", "negative")]
+    partners = ("positive", "negative")
+    theirs = [torch.from_numpy(known.vectors[known.places(some[name].tolist(), name)]) for name in partners]
     assert loss(features, batch).item() == pytest.approx(simcse(anchors, *theirs, temperature=0.05).item(), abs=1e-5)
     assert run("crossing", crossing)["examples"] == 8
-    columns = [[text.upper() for text in rows[name]] for name in ("positive", "negative")]
+    columns = {name: [text.upper() for text in rows[name]] for name in partners}
     none = AlignmentLoss(encoder, known, columns, 0.05, torch.zeros(len(rows), dtype=torch.bool))
     alone = simcse(anchors, theirs[0], temperature=0.05).item()
     assert none(features, batch).item() == pytest.approx(alone, abs=1e-5), "no row has a negative"
@@ -185,9 +226,9 @@ def test_what_stands_in_the_place_of_a_negative_that_a_row_lacks_is_no_matter(
     keep = torch.tensor([True, False, True, True, False, False, True, True])
 
     def loss(table: pd.DataFrame, negatives: torch.Tensor | None) -> float:
-        columns = [table[name].tolist() for name in ("anchor", "positive", "negative")]
-        features = [encoder.preprocess(column, prompt="query: ") for column in columns]
-        others = [[text.upper() for text in column] for column in columns]
+        columns = {name: table[name].tolist() for name in ("anchor", "positive", "negative")}
+        features = [encoder.preprocess(column, prompt="query: ") for column in columns.values()]
+        others = {name: [text.upper() for text in column] for name, column in columns.items()}
         torch.manual_seed(5)
         return AlignmentLoss(encoder, known, others, 0.05, negatives)(features, torch.arange(8)).item()
 
@@ -294,7 +335,7 @@ def test_bad_input(base: Path, pivot: Path, sentences: list[str], run: Callable[
     known = Vectors(pivot)
     known.vectors = known.vectors[:, :16]
     with pytest.raises(UserError, match=r"^alignment:.*32.*16; take encoders of"):
-        AlignmentLoss(encoder, known, [[sentences[0].upper()]], 0.05)
+        AlignmentLoss(encoder, known, {"pivot": [sentences[0].upper()]}, 0.05)
     with pytest.raises(UserError, match="no vector of"):
         run("bad", parallel(sentences).assign(pivot=sentences))
     with pytest.raises(UserError, match=r"alignment: 1 rows.*at least 2"):

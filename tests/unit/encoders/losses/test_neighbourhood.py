@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from seedbed.encoders import objectives
 from seedbed.encoders.losses import neighbours
 from seedbed.encoders.losses.contrastive import additive_margin, neighbour_contrast, queue_contrast
-from seedbed.encoders.losses.neighbours import NeighbourLoss, same_pairs, same_texts
+from seedbed.encoders.losses.neighbours import NeighbourLoss, same_texts
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
@@ -36,7 +36,7 @@ SETTINGS = Training(
 @pytest.fixture
 def rows(sentences: list[str]) -> pd.DataFrame:
     """Eight pairs with two neighbours each; the last pair shares its positive with the first."""
-    turned = sentences[1:] + sentences[:1]
+    turned = [text.upper() for text in sentences[1:] + sentences[:1]]
     table = pd.DataFrame({"id": list("abcdefgh"), "anchor": sentences, "positive": turned})
     near = {"neighbour_1": ["one", "one", *turned[:6]], "neighbour_2": turned[::-1]}
     table.loc[7, "positive"] = turned[0]
@@ -76,7 +76,7 @@ def projected(loss: NeighbourLoss, texts: pd.Series) -> Tensor:
 
 BATCH = [7, 2, 0]
 QUEUE_IDS = [0, 2, 5, 1]
-"""Of the queue in the tests of the parts: pairs 0 and 2 are in the batch, and pair 7 shares a side with 0."""
+"""Of the queue in the tests of the parts: pairs 0 and 2 are in the batch, and pair 7 shares a text with 0."""
 
 
 @torch.no_grad()
@@ -102,7 +102,7 @@ def test_is_the_sum_of_its_parts(
     loss, batch = make(neighbours=k, queue=queue, **more), rows.iloc[BATCH]
     held = torch.randn(4, 4)
     if queue != "none":
-        loss.queue.add(held, loss.pairs[QUEUE_IDS])
+        loss.queue.add(held, torch.tensor(QUEUE_IDS))
     t, mask = more.get("temperature", 0.05), more.get("mask_own", True)
     anchor, positive, *near = (
         projected(loss, batch[name]) for name in ("anchor", "positive", "neighbour_1", "neighbour_2")
@@ -192,12 +192,29 @@ def test_a_step_moves_the_copy_then_enqueues_what_it_makes(
             for name in ("anchor", "positive")
         ]
     torch.testing.assert_close(loss.queue.vectors, torch.cat(expected), rtol=1e-5, atol=1e-6)
-    assert loss.queue.ids.tolist() == loss.pairs[BATCH * 2].tolist()
+    assert loss.queue.ids.tolist() == BATCH * 2
 
 
-def test_pairs_that_share_a_side_are_one() -> None:
-    found = same_pairs(["a", "b", "c", "a", "d", "x"], ["p", "q", "r", "q", "s", "a"])
-    assert found[0] == found[1] == found[3] and len({*found[[0, 2, 4, 5]].tolist()}) == 4
+@torch.no_grad()
+def test_pairs_with_a_text_in_common_are_no_negatives_whichever_side_it_is_on(
+    encoder: SentenceTransformer, sentences: list[str]
+) -> None:
+    """Of consecutive sentences each is the positive of one pair and the anchor of the next, and no more is masked."""
+    table = pd.DataFrame({"id": list("abcd"), "anchor": sentences[:4], "positive": sentences[1:5]})
+    table["neighbour_1"] = sentences[4:8]
+    torch.manual_seed(0)
+    loss = objectives.load("neighbours", SMALL | {"neighbours": 1}).loss(encoder.eval(), table, SETTINGS, {})
+    held, queued = torch.randn(3, 4), torch.tensor([3, 0, 1])
+    loss.queue.add(held, queued)
+    anchor, positive, near = (projected(loss, table[name]) for name in ("anchor", "positive", "neighbour_1"))
+    keep = (torch.arange(4)[:, None] - torch.arange(4)).abs() > 1
+    expected = additive_margin(anchor, positive, temperature=0.05, margin=0.3, keep=keep)
+    expected += neighbour_contrast(anchor, near[:, None], temperature=0.05, ids=torch.arange(4)[:, None], keep=keep)
+    expected += queue_contrast(anchor, positive, held, temperature=0.05, keep=keep[:, queued])
+    torch.testing.assert_close(loss(features(loss, table), torch.arange(4)), expected, rtol=1e-5, atol=1e-5)
+
+
+def test_equal_texts_have_equal_numbers() -> None:
     assert same_texts([["a", "b"], ["b", "c"]]).tolist() == [[0, 1], [1, 2]]
     assert same_texts([]).shape == (0,)
 
@@ -220,7 +237,7 @@ def run(weights: Path, rows: pd.DataFrame, tmp_path: Path) -> Callable[..., dict
 def test_masked_entries_of_two_epochs_are_counted_by_hand(
     run: Callable[..., dict[str, Any]], rows: pd.DataFrame, monkeypatch: pytest.MonkeyPatch, queue_size: int
 ) -> None:
-    """Each step: rows of the batch times vectors in the queue of a pair with a side in common, from the order of rows."""
+    """Each step: rows of the batch times vectors in the queue of a pair with a text in common, from the order of rows."""
     masked, batches = [], []
 
     def counting(*args: Tensor, keep: Tensor, **options: Any) -> Tensor:

@@ -13,19 +13,22 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch.nn.functional import adaptive_avg_pool1d
 
+from scripts import train_encoder
 from seedbed import manifests
 from seedbed.encoders.losses.anchoring import AnchoringLoss
 from seedbed.encoders.models import inference, loading, memory
+from seedbed.encoders.models.lookup import lookup
+from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.recipes import presets
-from seedbed.encoders.settings import Training
+from seedbed.encoders.settings import Prompts, Training
 from seedbed.encoders.translations import policy
 from seedbed.encoders.translations.candidates import pack_candidates, unpack_candidates
 from seedbed.encoders.translations.choose import choose_translations
 from seedbed.encoders.translations.policy import pooled_inputs, pooled_states, read_actor
 from seedbed.encoders.translations.rewards import Actor
 from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
-from seedbed.io import UserError
+from seedbed.io import UserError, write_table
 from seedbed.trainers import mixed
 from tests.trainings import train
 
@@ -229,6 +232,36 @@ def test_a_loss_is_equation_12(sides: dict[str, Path]) -> None:
         anchor = (prefix[row].mean(dim=0) - h).square().sum()
         total += (-(chances[row] * rewards).sum() - 0.5 * sims[row][action] + 0.25 * anchor).item()
     assert value == pytest.approx(total / 4, abs=1e-4)
+
+
+def test_translations_are_read_as_by_the_encoder_that_starts_from_it(sides: dict[str, Path], tmp_path: Path) -> None:
+    """h is the vector of a translation on the English path; input embeddings (A.4) are those of its words alone."""
+    english = tmp_path / "english"
+    loading.load(sides["english"], pooling="mean", prefix="Theirs: ").save_pretrained(str(english))
+    for name, row in (("one", BAD), ("two", GOOD)):
+        rows = {"id": list("0123"), "text": TEXTS, "english": row, "finish": "stop"}
+        write_table(pd.DataFrame(rows), tmp_path / f"{name}.tsv")
+    studys = Prompts(query="Find: ", text="Same: ")
+    for prompts, prompt in ((studys, "Same: "), (None, "Theirs: ")):
+        table = train_encoder.read_rows(
+            train_encoder.Job(
+                weights=sides["source"], translations=[{name: tmp_path / f"{name}.tsv" for name in ("one", "two")}],
+                english_prompts=prompts, seed=1, output=tmp_path, state=tmp_path,
+            )
+        )  # fmt: skip
+        objective = Anchoring(pool_size=3, hidden=16)
+        encoder = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)
+        loss = objective.loss(encoder, table, Training(part="head"), {"english": english})
+        both = add_english_path(
+            loading.load(sides["source"], pooling="mean"), english, EnglishPath("none", {}, prompts)
+        )[0].sides["english"]
+        for k, row in enumerate((BAD, GOOD)):
+            h = both.encode(row, normalize_embeddings=True)
+            np.testing.assert_allclose(loss.documents[loss.places[:, k]], h, atol=1e-5)
+            bare = loading.load(sides["english"], pooling="mean", prefix="")
+            assert np.abs(bare.encode([prompt + text for text in row], normalize_embeddings=True) - h).max() < 1e-5
+            for one in (bare, lookup(english)):
+                torch.testing.assert_close(loss.values[loss.places[:, k]], pooled_inputs(one, row, 3))
 
 
 def test_states_that_cannot_be_kept_are_refused(sides: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
