@@ -27,6 +27,7 @@ from seedbed.generators.writing.backends import open_backend
 from seedbed.generators.writing.backends.openai import ChatBackend
 from seedbed.generators.writing.judge import SCALE, expected, numbers, score_tokens, scored, whole_answers
 from seedbed.generators.writing.likelihood import answer_log_likelihoods, log_likelihoods, spines
+from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError
 
 PROMPTS = [
@@ -75,6 +76,12 @@ def test_a_model_that_keeps_more_than_keys_and_values_reads_whole_sequences() ->
     for alike in (True, False):
         found = log_likelihoods(model, PROMPTS, ANSWERS, 2, alike=alike)
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    # Vectors of a soft prompt, here those of tokens, are read instead of their placeholders.
+    more = [7, 11, 40]
+    vectors = model.get_input_embeddings()(torch.tensor(more))
+    prefixed = [Prefixed(prompt, vectors, 1) for prompt in PROMPTS]
+    wanted = [[plainly(model, [prompt[0], *more, *prompt[1:]], answer) for answer in ANSWERS] for prompt in PROMPTS]
+    np.testing.assert_allclose(log_likelihoods(model, prefixed, ANSWERS, 2), wanted, rtol=1e-5)
 
 
 def test_vllm_is_asked_for_the_tokens_of_answers_alone(tiny_generator: Path, monkeypatch: pytest.MonkeyPatch) -> None:
