@@ -4,6 +4,7 @@ import importlib.metadata
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -137,7 +138,7 @@ def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[li
     Raises:
         UserError: the share is less than one text, or leaves none.
     """
-    count = int(len(labels) * share)
+    count = int(len(labels) * Fraction(str(share)))  # as a float, 0.29 of 100 is less than 29
     if not 0 < count < len(labels):
         found = f"held_out {share:g} of {len(labels)} training texts is {count}"
         raise UserError(f"fine_tuning: {found}; at least one must be held out, and one left")
