@@ -218,10 +218,10 @@ def encode(
     return ids
 
 
-def encode_source(tokenizer: Any, prompt: str, style: Style) -> list[int]:
+def encode_source(tokenizer: Any, prompt: str, style: Style, template: Mapping[str, bool | str]) -> list[int]:
     """Tokens of a prompt for the encoder of an encoder-decoder, with EOS or what its tokenizer adds; see `encode`."""
     if style == "chat":
-        return encode(tokenizer, prompt, style)
+        return encode(tokenizer, prompt, style, template=template)
     return tokenizer(_inert(tokenizer, prompt))["input_ids"]
 
 
