@@ -17,14 +17,14 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from seedbed.generators.settings import WITH_LIKELIHOODS
+from seedbed.generators.settings import require_likelihoods
 from seedbed.generators.writing.backends import Backend, Completion, Request, fits
 from seedbed.generators.writing.journal import COMMIT_ROWS, Journal, answers, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
 from seedbed.generators.writing.prompts import (
-    begun_thoughts,
     encode_text,
     judging_prompts,
+    require_no_thoughts,
     score_prefix,
     without_thoughts,
 )
@@ -234,17 +234,10 @@ def _by_likelihood(
 
     Whole texts are written to disk, so that a killed job reads what it reads again with the same neighbours.
     """
-    if judge.generator.backend not in WITH_LIKELIHOODS:
-        raise UserError(
-            f"judge: backend {judge.generator.backend} has no likelihoods; set `answer: numbers`, or take a generator "
-            f"with backend {' or '.join(WITH_LIKELIHOODS)}"
-        )
+    advice = "set `answer: numbers`, or take a generator with backend {backends}"
+    require_likelihoods("judge", judge.generator.backend, advice)
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
-    if begun := begun_thoughts(backend.tokenizer, backend.style, backend.template):
-        raise UserError(
-            f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no score comes next; "
-            "tell it by `template` not to think, or set `answer: numbers`"
-        )
+    require_no_thoughts(backend.tokenizer, backend.style, backend.template, "score", "answer: numbers")
     scores = score_tokens(backend.tokenizer, score_prefix(judge.generator.prompts))
     by_text: dict[str, list[Pair]] = {}
     for pair in pairs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from seedbed.encoders.recipes import Recipe
-from seedbed.generators.settings import WITH_LIKELIHOODS, WRITING
+from seedbed.generators.settings import WRITING, require_likelihoods
 from seedbed.settings import require_known
 
 if TYPE_CHECKING:
@@ -38,11 +38,9 @@ def consistent(study: Study) -> None:
         where = f"judges.{name}"
         _writes(study, f"{where}.generator", judge.generator)
         backend = study.generators[judge.generator].backend
-        if judge.answer == "likelihood" and backend not in WITH_LIKELIHOODS:
-            raise ValueError(
-                f"{where}.answer: backend {backend} of {judge.generator} has no likelihoods; take numbers, or backend "
-                f"{' or '.join(WITH_LIKELIHOODS)}"
-            )
+        if judge.answer == "likelihood":
+            advice = "take numbers, or backend {backends}"
+            require_likelihoods(f"{where}.answer", backend, advice, of=judge.generator)
         require_known(f"{where}.translators", "translator", judge.translators, study.translators)
     for name in sorted({*study.judges} & {*study.translators}):
         raise ValueError(f"judges.{name}: a translator has this name; give it another")
