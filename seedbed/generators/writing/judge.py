@@ -203,13 +203,9 @@ def _by_numbers(
     journal: Journal,
     told: Callable[[int], object],
 ) -> None:
-    """Prompt the judge for three numbers for each pair. A prompt that is too long is not sent, and has no answer."""
-    backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
-    requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
-    long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]
-    journal.commit(long)
-    told(len(long))
-    journal.keep(judge.write([one for one in requests if fits(one.prompt, limit)]), told)
+    """Prompt the judge for three numbers for each pair."""
+    asked = _asked(pairs, ["numbers"], tongue, pivot, judge, judge.backend)
+    judge.answer([Request(pair.id, prompt) for pair, prompt in asked], journal, told)
 
 
 def _asked(
