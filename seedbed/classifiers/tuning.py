@@ -1,6 +1,5 @@
 """Fine-tuning of a whole encoder with a new head on labelled texts: the baseline of MINERS (A.1 and table 9)."""
 
-import importlib.metadata
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from transformers import (
     TrainingArguments,
 )
 
+from seedbed import manifests
 from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
 from seedbed.corpora.shape.labels import require_labels
 from seedbed.encoders.tuning_settings import FineTuning, Reading
@@ -196,7 +196,7 @@ def key_of(base: Path, examples: Sequence[dict], tuning: FineTuning | Reading, d
 
 def versions() -> dict[str, str]:
     """The libraries that a training's result depends on."""
-    return {package: importlib.metadata.version(package) for package in ("torch", "transformers")}
+    return manifests.versions_of("torch", "transformers")
 
 
 def _accuracy(found: EvalPrediction) -> dict[str, float]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -257,4 +256,4 @@ def save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:
 
 
 def _versions() -> dict[str, str]:
-    return {package: importlib.metadata.version(package) for package in ("peft", "torch", "transformers")}
+    return manifests.versions_of("peft", "torch", "transformers")
