@@ -130,8 +130,8 @@ def _weigh(
     how: Answering,
     journal: Journal,
 ) -> None:
-    """Keep the mean log-probabilities of the labels after each prompt, batch by batch, so that a killed job reads what
-    it reads again with the same neighbours."""
+    """Save the mean log-probability of each label after each prompt in the journal, batch by batch: a killed job reads
+    its other prompts in the same batches again."""
 
     def keep(rows: Sequence[int], means: np.ndarray) -> None:
         texts = [compact([prompts[row][1], own]) for row, own in zip(rows, means.tolist(), strict=True)]

@@ -97,7 +97,7 @@ def _weigh(
     how: Reasoning,
     journal: Journal,
 ) -> None:
-    """Keep the mean log-probabilities of the letters after each prompt, batch by batch."""
+    """Save the mean log-probability of each letter after each prompt in the journal, batch by batch."""
 
     def keep(rows: Sequence[int], means: np.ndarray) -> None:
         journal.commit(Completion(ids[row], compact(own), True) for row, own in zip(rows, means.tolist(), strict=True))

@@ -96,18 +96,18 @@ def whole_answers(log_likelihoods: np.ndarray, answers: Sequence[Sequence[int]])
     return found
 
 
-def score_tokens(tokenizer: Any, prefix: str, scale: Sequence[int] = SCALE) -> list[list[int]]:
-    """Tokens of each score as an answer.
+def score_tokens(tokenizer: Any, prefix: str) -> list[list[int]]:
+    """Tokens of each score of SCALE as an answer.
 
     Raises:
         UserError: a score without tokens, or two with equal tokens.
     """
-    tokens = [encode_text(tokenizer, f"{prefix}{score}") for score in scale]
+    tokens = [encode_text(tokenizer, f"{prefix}{score}") for score in SCALE]
     for place, one in enumerate(tokens):
         if not one or one in tokens[:place]:
-            other = scale[tokens.index(one)] if one else "nothing"
+            other = SCALE[tokens.index(one)] if one else "nothing"
             raise UserError(
-                f"{tokenizer.name_or_path}: its tokens of {scale[place]} are equal to those of {other}; take "
+                f"{tokenizer.name_or_path}: its tokens of {SCALE[place]} are equal to those of {other}; take "
                 "another judge, or `answer: numbers`"
             )
     return tokens

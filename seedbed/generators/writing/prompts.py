@@ -49,9 +49,7 @@ def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> 
     return _fill(_styled("nli", style)[polarity], premise=premise, language=language)
 
 
-def few_shot(
-    premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int = 5, words: str = "syncse"
-) -> str:
+def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int, words: str) -> str:
     """The SynCSE-partial prompt with output in `language`: one of 4 instructions, `shots` of 18 examples; paper 000,
     A.3, A.4.
 

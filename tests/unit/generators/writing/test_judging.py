@@ -158,22 +158,25 @@ def test_a_certain_ten_leaves_no_one() -> None:
 
 
 class Unknown:
-    """A tokenizer that knows one digit alone: to it all scores are one."""
+    """A tokenizer that knows some digits, and reads the first of a score alone."""
 
     name_or_path = "few"
     added_tokens_decoder: dict = {}
 
+    def __init__(self, digits: str) -> None:
+        self.digits = digits
+
     def __call__(self, text: str, add_special_tokens: bool) -> dict:
-        return {"input_ids": [1 if letter == "1" else 0 for letter in text.strip()][:1]}
+        return {"input_ids": [self.digits.find(letter) + 1 for letter in text.strip()][:1]}
 
 
 def test_a_tokenizer_that_cannot_tell_ten_from_one_is_refused(tiny_generator: Path) -> None:
     tokens = score_tokens(AutoTokenizer.from_pretrained(tiny_generator), "")
     assert len({*map(tuple, tokens)}) == 10 and tokens[9][:1] in (tokens[0], tokens[9])
     with pytest.raises(UserError, match=r"^few:.*3.*2; take another judge"):
-        score_tokens(Unknown(), "")
+        score_tokens(Unknown("1"), "")
     with pytest.raises(UserError, match=r"tokens of 10.*those of 1;"):
-        score_tokens(Unknown(), "", (1, 10))
+        score_tokens(Unknown("123456789"), "")
 
 
 def test_a_score_is_the_expectation_of_whole_answers(tiny_generator: Path) -> None:
