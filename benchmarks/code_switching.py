@@ -55,8 +55,8 @@ def checks(own: list[str], pivot: list[str], script: str, share: float, latin: f
         ],
         "other script": lambda texts: [other_script(text, script) for text in texts],
         "latin": lambda texts: [latin_share(text, script) > latin for text in texts],
-        "pivot word": lambda texts: [words_of.foreign(text)[0] for text in texts],
-        "unlikely": lambda texts: [words_of.foreign(text)[1] for text in texts],
+        "pivot word": lambda texts: [words_of.foreign(text, "")[0] for text in texts],
+        "unlikely": lambda texts: [words_of.foreign(text, "")[1] for text in texts],
     }
 
 

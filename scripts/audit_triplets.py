@@ -38,7 +38,8 @@ def main(job: Job) -> None:
     from seedbed.corpora.select.contamination import EvaluationTexts, texts_of
     from seedbed.corpora.select.language_id import LanguageId
     from seedbed.io import read_blocks, write_json, write_table
-    from seedbed.triplets.audit import Expected, audit
+    from seedbed.triplets.audit import audit
+    from seedbed.triplets.faults import Expected
     from seedbed.triplets.translations import audit_translations
 
     rules = job.audit

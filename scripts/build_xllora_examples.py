@@ -7,10 +7,9 @@ import pandas as pd
 
 from scripts import cli
 from seedbed.corpora.settings import COLUMNS
-from seedbed.generators.settings import POLARITIES, Generator, Polarity, by_adapters
+from seedbed.generators.settings import PART_CORPUS, POLARITIES, Generator, Polarity, by_adapters
 from seedbed.io import read_table, write_table
-
-KINDS = {"human": "triplets", "synthetic": "parallel", "machine": "triplets"}
+from seedbed.names import ROLES
 
 
 class Job(cli.Job):
@@ -55,7 +54,7 @@ def main(job: Job) -> None:
     prompt_for = prompter(by_adapters("cross-lingual"), job.language, generator.prompts, generator.sampling.seed)
     files = {"human": job.nli, "synthetic": job.parallel, "machine": job.machine}
     parts = {
-        part: {lang: read_table(path, ["id", *COLUMNS[KINDS[part]]]) for lang, path in files[part].items()}
+        part: {lang: read_table(path, ["id", *COLUMNS[ROLES[PART_CORPUS[part]]]]) for lang, path in files[part].items()}
         for part in generator.xllora.parts
     }
 

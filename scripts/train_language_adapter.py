@@ -21,9 +21,7 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators.lora import adapter_card
-
-    make(job, adapter_card.write, cli.resumable(job))
+    cli.train(job, make)
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:

@@ -92,4 +92,14 @@ def digest_of(directory: Path | None) -> str:
 
 def versions() -> dict[str, str]:
     """Versions of the libraries that trained weights depend on."""
-    return {name: importlib.metadata.version(name) for name in ("torch", "transformers", "sentence-transformers")}
+    return versions_of("torch", "transformers", "sentence-transformers")
+
+
+def versions_of(*libraries: str) -> dict[str, str]:
+    """The installed version of each library, in this order."""
+    return {name: importlib.metadata.version(name) for name in libraries}
+
+
+def trained_rows(manifest: Mapping[str, Any]) -> int | None:
+    """The rows that an encoder was last trained on, by its manifest; None: it does not say, as of a backbone."""
+    return (manifest.get("training") or {}).get("examples")

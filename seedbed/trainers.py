@@ -19,6 +19,10 @@ from seedbed.io import UserError
 
 STATE = "state.safetensors"
 """File of a checkpoint with the tensors of `TrainedWeightsMixin`."""
+TARGETS = "targets"
+"""Key of a step's entry in the log: the number of targets that its loss is the mean of, where steps have different
+numbers.
+"""
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
 
 
@@ -154,12 +158,16 @@ def losses(state: TrainerState) -> list[float]:
 
 
 def epoch_losses(state: TrainerState) -> list[float]:
-    """The mean loss of each epoch."""
+    """The mean loss of each epoch: over its targets if each of its steps has their number, else over its steps."""
     epochs = defaultdict(list)
     for entry in state.log_history:
         if "loss" in entry:
-            epochs[math.ceil(entry["epoch"])].append(entry["loss"])
-    return [float(np.mean(epochs[epoch])) for epoch in sorted(epochs)]
+            epochs[math.ceil(entry["epoch"])].append((entry["loss"], entry.get(TARGETS)))
+    found = []
+    for _, steps in sorted(epochs.items()):
+        of_steps, targets = zip(*steps, strict=True)
+        found.append(float(np.average(of_steps, weights=None if None in targets else targets)))
+    return found
 
 
 def mixed(seed: int) -> int:

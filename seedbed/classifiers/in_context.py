@@ -12,11 +12,11 @@ from tqdm.auto import tqdm
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.settings import WITH_LIKELIHOODS, Answering, Generator
+from seedbed.generators.settings import Answering, Generator, require_likelihoods
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits, open_backend
 from seedbed.generators.writing.journal import Journal, MemoryJournal, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
-from seedbed.generators.writing.prompts import begun_thoughts, encode_text, with_shots
+from seedbed.generators.writing.prompts import encode_text, require_no_thoughts, with_shots
 from seedbed.io import UserError, compact, fingerprint
 
 
@@ -43,14 +43,11 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
             after which no label follows; or the model cannot be loaded.
     """
     likely = how.answer == "likelihood"
-    if likely and generator.backend not in WITH_LIKELIHOODS:
-        raise UserError(f"icl: backend {generator.backend} has no likelihoods of labels; set `answer: generation`")
+    if likely:
+        require_likelihoods("icl", generator.backend, "set `answer: generation`", what="labels")
     backend = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), base)
-    if likely and (begun := begun_thoughts(backend.tokenizer, backend.style, backend.template)):
-        raise UserError(
-            f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no label comes next; "
-            "tell it by `template` not to think, or set `answer: generation`"
-        )
+    if likely:
+        require_no_thoughts(backend.tokenizer, backend.style, backend.template, "label", "answer: generation")
     return backend
 
 
@@ -133,8 +130,8 @@ def _weigh(
     how: Answering,
     journal: Journal,
 ) -> None:
-    """Keep the mean log-probabilities of the labels after each prompt, batch by batch, so that a killed job reads what
-    it reads again with the same neighbours."""
+    """Save the mean log-probability of each label after each prompt in the journal, batch by batch: a killed job reads
+    its other prompts in the same batches again."""
 
     def keep(rows: Sequence[int], means: np.ndarray) -> None:
         texts = [compact([prompts[row][1], own]) for row, own in zip(rows, means.tolist(), strict=True)]

@@ -14,7 +14,7 @@ from tqdm.auto import tqdm
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import likelihoods
 from seedbed.classifiers.settings import Reasoning
-from seedbed.generators.settings import WITH_LIKELIHOODS, Generator
+from seedbed.generators.settings import Generator, require_likelihoods
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
 from seedbed.generators.writing.journal import Journal, MemoryJournal
 from seedbed.generators.writing.prompts import without_thoughts
@@ -67,10 +67,8 @@ def generate_answers(
             are requested of a back end without them.
     """
     journal, by_letters = journal or MemoryJournal(), bool(letters) and how.answer == "likelihood"
-    if by_letters and generator.backend not in WITH_LIKELIHOODS:
-        raise UserError(
-            f"reasoning: backend {generator.backend} has no likelihoods of letters; set `answer: generation`"
-        )
+    if by_letters:
+        require_likelihoods("reasoning", generator.backend, "set `answer: generation`", what="letters")
     ids = [fingerprint([one.text, *([one.question] if vectors else [])])[:32] for one in problems]
     if todo := [place for place, row in enumerate(ids) if row not in journal.done]:
         backend, rows = model(), [ids[place] for place in todo]
@@ -99,7 +97,7 @@ def _weigh(
     how: Reasoning,
     journal: Journal,
 ) -> None:
-    """Keep the mean log-probabilities of the letters after each prompt, batch by batch."""
+    """Save the mean log-probability of each letter after each prompt in the journal, batch by batch."""
 
     def keep(rows: Sequence[int], means: np.ndarray) -> None:
         journal.commit(Completion(ids[row], compact(own), True) for row, own in zip(rows, means.tolist(), strict=True))

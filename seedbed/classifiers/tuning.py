@@ -1,9 +1,9 @@
 """Fine-tuning of a whole encoder with a new head on labelled texts: the baseline of MINERS (A.1 and table 9)."""
 
-import importlib.metadata
 import random
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from transformers import (
     TrainingArguments,
 )
 
+from seedbed import manifests
 from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
 from seedbed.corpora.shape.labels import require_labels
 from seedbed.encoders.tuning_settings import FineTuning, Reading
@@ -137,7 +138,7 @@ def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[li
     Raises:
         UserError: the share is less than one text, or leaves none.
     """
-    count = int(len(labels) * share)
+    count = int(len(labels) * Fraction(str(share)))  # as a float, 0.29 of 100 is less than 29
     if not 0 < count < len(labels):
         found = f"held_out {share:g} of {len(labels)} training texts is {count}"
         raise UserError(f"fine_tuning: {found}; at least one must be held out, and one left")
@@ -195,7 +196,7 @@ def key_of(base: Path, examples: Sequence[dict], tuning: FineTuning | Reading, d
 
 def versions() -> dict[str, str]:
     """The libraries that a training's result depends on."""
-    return {package: importlib.metadata.version(package) for package in ("torch", "transformers")}
+    return manifests.versions_of("torch", "transformers")
 
 
 def _accuracy(found: EvalPrediction) -> dict[str, float]:

@@ -75,7 +75,7 @@ def compose_directories(
     source: Path,
     composition: Composition,
     output: Path,
-    tell: manifests.Tell | None = None,
+    tell: manifests.Tell | None,
 ) -> dict[str, Any]:
     """Compose three peft directories into one, with a manifest, `seedbed.json`, that reports the error of
     approximations.
@@ -90,7 +90,7 @@ def compose_directories(
         source: the language adapter of the source language.
         composition: scale and space.
         output: the folder that is written.
-        tell: writes the card, see `adapter_card.write`.
+        tell: writes the card, see `adapter_card.write`; None: there is none.
 
     Returns:
         The manifest.

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, ValidationError, mo
 
 from seedbed import yamls
 from seedbed.corpora.settings import Source
+from seedbed.io import UserError
 from seedbed.precision import Precision
 from seedbed.resources import resource
 from seedbed.settings import EACH_ONCE, BaseUrl, NoResult, Once, Seed, Settings, Variable, explain
@@ -309,8 +310,6 @@ class Answering(Settings):
 
 _TRAINS = ("origin", "prompts", "dtype", "lora", "task_adapters")
 _LANGUAGE = ("language_data", "language_text", "language_loss")
-WITH_LIKELIHOODS = ("transformers", "vllm")
-"""Back ends that say how likely an answer is."""
 WRITES = ("backend", "served_model", "quantization", "sampling")
 _BY_ADAPTERS = {
     "none": ("origin", "prompts", "template", "dtype", "shots", *WRITES),
@@ -325,3 +324,24 @@ MADE_FROM: dict[str, tuple[str, ...]] = {
     TRANSLATION: ("origin", "dtype", *WRITES),
 }
 """What a generator makes (its weights, adapters, and the triplets of each method) -> the settings that decide it."""
+
+WITH_LIKELIHOODS = ("transformers", "vllm")
+"""Back ends that say how likely an answer is."""
+
+
+def require_likelihoods(where: str, backend: str, advice: str, *, of: str = "", what: str = "") -> None:
+    """Check that a back end says how likely an answer is.
+
+    Args:
+        where: what needs it: the beginning of the message.
+        backend: the back end.
+        advice: the end of the message; `{backends}` in it are those that do.
+        of: the generator that runs on it, if the message names it.
+        what: the answers, if the message names them.
+
+    Raises:
+        UserError: it does not.
+    """
+    if backend not in WITH_LIKELIHOODS:
+        whose, which, those = of and f" of {of}", what and f" of {what}", " or ".join(WITH_LIKELIHOODS)
+        raise UserError(f"{where}: backend {backend}{whose} has no likelihoods{which}; {advice.format(backends=those)}")

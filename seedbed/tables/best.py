@@ -148,7 +148,6 @@ def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
         UserError: the encoder's manifest cannot be read, or its files were changed.
     """
     manifest = manifests.read(encoder / manifests.MANIFEST)
-    training = manifest.get("training") or {}
     with atomic_directory(output) as folder:
         for name in manifest["files"]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
@@ -156,7 +155,7 @@ def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
                 os.link((encoder / name).resolve(), folder / name)
             except OSError:
                 shutil.copy2(encoder / name, folder / name)
-        facts = {**best, "rows": training.get("examples") or 0, "use": usage_of(folder)._asdict()}
+        facts = {**best, "rows": manifests.trained_rows(manifest) or 0, "use": usage_of(folder)._asdict()}
         write_json(manifest | {"best": facts}, folder / manifests.MANIFEST)
     # A link is a change of its file; were the encoder's manifest not changed later, its files would be read each time.
     own = encoder / manifests.MANIFEST

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,24 +12,15 @@ import pandas as pd
 from seedbed.blocks import Blocks, Seen, select_rows
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
-from seedbed.corpora.shape.clean import comparable, script_share, words
+from seedbed.corpora.shape.clean import comparable
 from seedbed.generators.writing.triplets import REFUSED
 from seedbed.io import UserError
+from seedbed.triplets.faults import Expected, Reasons, cut, empty, ended, length, of_words, tested
 from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit
-from seedbed.triplets.switching import WordCheck, latin_share, other_script
+from seedbed.triplets.switching import WordCheck
 
 TARGETS = ("positive", "negative")
-
-
-@dataclass(frozen=True)
-class Expected:
-    """The language and script that a generated text should be in."""
-
-    in_pivot: bool
-    """Whether in the pivot language instead of the anchor's."""
-    script: str
-    """ISO 15924 code."""
 
 
 def audit(
@@ -113,36 +103,30 @@ def _reasons(
     vocabulary: WordCheck | None,
 ) -> np.ndarray:
     """The reason for which each row alone does not pass; "" for those that do."""
-    reason, refusals = np.full(len(triplets), "", dtype=object), tuple(map(_plain, rules.refusals))
-
-    def drop(rows: pd.Series, why: str) -> None:
-        reason[(reason == "") & rows.to_numpy(bool)] = why
-
+    reasons, refusals = Reasons(len(triplets)), tuple(map(_plain, rules.refusals))
+    anchor = triplets["anchor"]
     for side in TARGETS:
         text = triplets[side]
-        if f"{side}_finished" in triplets.columns:
-            drop(triplets[f"{side}_finished"] == REFUSED, f"{side}: refused by the server")
-        drop(text.map(comparable) == "", f"{side}: empty")
-        if rules.finished and f"{side}_finished" in triplets.columns:
-            drop(triplets[f"{side}_finished"] == "false", f"{side}: cut at the length limit")
-        drop(text.map(_plain).str.startswith(refusals), f"{side}: refusal, preamble or echo")
-        drop(text.map(comparable) == triplets["anchor"].map(comparable), f"{side}: equals the anchor")
-        drop(text.map(repetition) > rules.max_repetition, f"{side}: repeats itself")
-        drop(text.map(lambda value: script_share(value, target.script)) < rules.script_share, f"{side}: script")
-        if identify is not None:
-            drop(pd.Series(identify.in_language(list(text)), index=text.index) == target.in_pivot, f"{side}: language")
-        if rules.other_script:
-            drop(text.map(lambda value: other_script(value, target.script)), f"{side}: word in another script")
-        drop(text.map(lambda value: latin_share(value, target.script)) > rules.latin_words, f"{side}: Latin words")
+        faults = [
+            (ended(triplets, side) == REFUSED, "refused by the server"),
+            empty(text),
+            cut(triplets, side, rules),
+            (text.map(_plain).str.startswith(refusals), "refusal, preamble or echo"),
+            (text.map(comparable) == anchor.map(comparable), "equals the anchor"),
+            *of_words(text, target, identify, rules),
+        ]
         if vocabulary is not None:
-            foreign, unlikely = zip(*map(vocabulary.foreign, text, triplets["anchor"]), strict=True)
-            drop(pd.Series(foreign, index=text.index), f"{side}: foreign word")
-            drop(pd.Series(unlikely, index=text.index), f"{side}: unlikely word")
-        drop(length_ratio(triplets["anchor"], text) > rules.length_ratio, f"{side}: length")
-    drop(triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative")
+            foreign, unlikely = zip(*map(vocabulary.foreign, text, anchor), strict=True)
+            faults += [(np.array(foreign), "foreign word"), (np.array(unlikely), "unlikely word")]
+        for rows, why in [*faults, length(text, anchor, rules)]:
+            reasons.add(rows, f"{side}: {why}")
+    reasons.add(
+        triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative"
+    )
     for side in ("anchor", "positive", "negative"):
-        drop(triplets[side].map(seen.repeats), f"{side}: in an evaluation set")
-    return reason
+        rows, why = tested(triplets[side], seen)
+        reasons.add(rows, f"{side}: {why}")
+    return reasons.found
 
 
 def _plain(text: str) -> str:
@@ -156,15 +140,3 @@ def _rejected(triplets: Blocks, reasons: np.ndarray) -> Blocks:
         reason = reasons[start : start + len(block)]
         yield block[reason != ""].assign(reason=reason[reason != ""])
         start += len(block)
-
-
-def repetition(text: str) -> float:
-    """Share of the most frequent word in a text of six words or more, else 0."""
-    parts = words(text)
-    return max(Counter(parts).values()) / len(parts) if len(parts) >= 6 else 0.0
-
-
-def length_ratio(a: pd.Series, b: pd.Series) -> pd.Series:
-    """Characters of the longer text divided by those of the shorter, row by row."""
-    lengths = pd.concat([a.str.len(), b.str.len()], axis=1).clip(lower=1)
-    return lengths.max(axis=1) / lengths.min(axis=1)

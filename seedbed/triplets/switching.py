@@ -159,7 +159,7 @@ class WordCheck:
         as_other, as_none = zip(*judged, strict=True) if judged else ((-math.inf,), (-math.inf,))
         return max(as_other), max(as_none)
 
-    def foreign(self, text: str, anchor: str = "") -> tuple[bool, bool]:
+    def foreign(self, text: str, anchor: str) -> tuple[bool, bool]:
         """Whether the text has a word of the other language, and whether it has an unlikely word."""
         as_other, as_none = self.scores(text, anchor)
         return as_other > self.limits[0], as_none > self.limits[1]

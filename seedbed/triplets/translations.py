@@ -12,11 +12,11 @@ from seedbed.blocks import Blocks, Lookup
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.settings import COLUMNS
-from seedbed.corpora.shape.clean import comparable, script_share
-from seedbed.triplets.audit import length_ratio, repetition, split_by_reason
+from seedbed.corpora.shape.clean import comparable
+from seedbed.triplets.audit import split_by_reason
+from seedbed.triplets.faults import Expected, Reasons, cut, empty, length, of_words, tested
 from seedbed.triplets.overlap import by_row
 from seedbed.triplets.settings import Audit
-from seedbed.triplets.switching import latin_share, other_script
 
 SIDES = COLUMNS["paraphrases"]
 
@@ -76,27 +76,20 @@ def _reasons(
     rules: Audit,
 ) -> np.ndarray:
     """Why each row does not pass; "" for those that do."""
-    reason = np.full(len(rows), "", dtype=object)
-    reason[(source["id"] == "").to_numpy()] = "no such row in the source"
+    reasons, target = Reasons(len(rows)), Expected(in_pivot=False, script=script)
+    reasons.add(source["id"] == "", "no such row in the source")
     for side in SIDES:
         text, original = rows[side], source[side]
-        there = ((original != "") | (text != "")).to_numpy(bool)
-
-        def drop(which: pd.Series | np.ndarray, why: str, side: str = side, there: np.ndarray = there) -> None:
-            reason[(reason == "") & there & np.asarray(which, dtype=bool)] = f"{side}: {why}"
-
-        drop(original == "", "none in the source")
-        if rules.finished and f"{side}_finished" in rows.columns:
-            drop(rows[f"{side}_finished"] == "false", "cut at the length limit")
-        drop(text.map(comparable) == "", "empty")
-        drop(text.map(comparable) == original.map(comparable), "a copy of the source")
-        drop(text.map(repetition) > rules.max_repetition, "repeats itself")
-        drop(text.map(lambda value: script_share(value, script)) < rules.script_share, "script")
-        if identify is not None:
-            drop(~np.asarray(identify.in_language(list(text)), dtype=bool), "language")
-        if rules.other_script:
-            drop(text.map(lambda value: other_script(value, script)), "word in another script")
-        drop(text.map(lambda value: latin_share(value, script)) > rules.latin_words, "Latin words")
-        drop(length_ratio(original, text) > rules.length_ratio, "length")
-        drop(text.map(seen.repeats), "in an evaluation set")
-    return reason
+        there = (original != "") | (text != "")
+        faults = [
+            (original == "", "none in the source"),
+            cut(rows, side, rules),
+            empty(text),
+            (text.map(comparable) == original.map(comparable), "a copy of the source"),
+            *of_words(text, target, identify, rules),
+            length(text, original, rules),
+            tested(text, seen),
+        ]
+        for faulty, why in faults:
+            reasons.add(there & faulty, f"{side}: {why}")
+    return reasons.found

@@ -16,10 +16,23 @@ def unit_vectors(x: ArrayLike, name: str) -> NDArray[np.float64]:
     Raises:
         UserError: not a matrix of finite numbers, or a zero row.
     """
-    x = as_vectors(x, name)
-    lengths = np.linalg.norm(x, axis=1, keepdims=True)
-    if (zero := np.flatnonzero(lengths == 0)).size:
-        raise UserError(f"{name}: row {zero[0]} is a zero vector; a point on the sphere needs a direction")
+    zero = f"{name}: row {{row}} is a zero vector; a point on the sphere needs a direction"
+    return to_unit_length(as_vectors(x, name), zero)
+
+
+def to_unit_length(x: NDArray[np.float64], zero: str) -> NDArray[np.float64]:
+    """Vectors (..., d) scaled to unit length.
+
+    Args:
+        x: the vectors.
+        zero: the message where one is zero; `{row}` in it is the index of the first such vector.
+
+    Raises:
+        UserError: a zero vector.
+    """
+    lengths = np.linalg.norm(x, axis=-1, keepdims=True)
+    if (rows := np.flatnonzero(lengths == 0)).size:
+        raise UserError(zero.format(row=rows[0]))
     return x / lengths
 
 

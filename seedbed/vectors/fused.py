@@ -11,6 +11,8 @@ from seedbed.vectors.neighbours import distance_bounds, first_of_rows, scores_of
 from seedbed.vectors.types import Encode, Search
 
 _EPSILON = np.finfo(np.float32).eps
+CELLS = 2**24
+"""Query-corpus pairs that are computed together; about four float32 numbers are in memory for each."""
 
 
 def fuse(distances: Sequence[ArrayLike], weights: Sequence[float]) -> NDArray[np.float64]:
@@ -44,19 +46,18 @@ def fuse(distances: Sequence[ArrayLike], weights: Sequence[float]) -> NDArray[np
 
 
 def nearest(
-    queries: Sequence[ArrayLike], corpora: Sequence[ArrayLike], weights: Sequence[float], k: int, *, cells: int = 2**24
+    queries: Sequence[ArrayLike], corpora: Sequence[ArrayLike], weights: Sequence[float], k: int
 ) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
     """The `k` rows of a corpus nearest to each query by the weighted mean of several encoders' Euclidean distances.
 
     The weighted mean gives the same order as the sum, for weights of any scale. It is computed from each pair's exact
-    distances and rounded to float32; ties go to the lower index. The result does not depend on `cells`.
+    distances and rounded to float32; ties go to the lower index.
 
     Args:
         queries: vectors (n, d) of each encoder, of the same texts in the same order; taken as float32.
         corpora: vectors (m, d) of each encoder, likewise.
         weights: one for each encoder, not negative, at least one positive.
         k: the number of neighbours.
-        cells: query-corpus pairs that are computed together; about four float32 numbers are in memory for each.
 
     Returns:
         Distances (n, k), ascending, and indices (n, k) into the corpus.
@@ -73,7 +74,7 @@ def nearest(
     coarse = np.array([share * unit for share, (_, unit) in zip(shares, bounds, strict=True)])
     coarse /= coarse.max()  # in a unit that float32 holds well
     scores, indices = np.empty((n, k), np.float32), np.empty((n, k), np.int64)
-    step = max(1, cells // m)
+    step = max(1, CELLS // m)
     for start in range(0, n, step):
         block = slice(start, start + step)
         rows, columns = _candidates([of for of, _ in bounds], coarse.astype(np.float32), block, k)

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from transformers import TrainerControl, TrainerState, TrainingArguments
 
-from seedbed.trainers import Checkpoints, epoch_losses, on_one_gpu
+from seedbed.trainers import TARGETS, Checkpoints, epoch_losses, on_one_gpu
 
 
 def saved(minutes: float, seconds: float, steps: int = 12, epoch: int = 4) -> list[int]:
@@ -43,6 +43,12 @@ def test_a_checkpoint_is_due_by_the_clock_and_never_at_the_end(
 def test_an_epochs_loss_is_the_mean_of_its_steps() -> None:
     history = [{"epoch": step / 4, "loss": float(step)} for step in range(1, 11)] + [{"epoch": 2.5, "train_runtime": 1}]
     assert epoch_losses(TrainerState(log_history=history)) == [2.5, 6.5, 9.5]
+
+
+def test_an_epochs_loss_weighs_steps_by_their_targets() -> None:
+    steps = [(0.5, 1.0, 64), (1.0, 5.0, 1), (1.5, 2.0, 3), (2.0, 6.0, 1)]
+    history = [{"epoch": epoch, "loss": loss, TARGETS: targets} for epoch, loss, targets in steps]
+    assert epoch_losses(TrainerState(log_history=history)) == [pytest.approx(69 / 65), 3.0]
 
 
 @pytest.mark.parametrize(("seen", "used"), [(0, 0), (1, 1), (4, 1)])

@@ -13,17 +13,15 @@ EPSILON = 1e-8
 """Added to variances: epsilon of paper 002, equation 29."""
 
 
-def soft_ranks(scores: Tensor, *, temperature: float, descending: bool = False, self_term: bool = False) -> Tensor:
-    """Differentiable ranks of scores: about 1 for the smallest score, or for the greatest if `descending`.
+def soft_ranks(scores: Tensor, *, temperature: float) -> Tensor:
+    """Differentiable ranks of scores: about 1 for the smallest score.
 
-    R_i = 1 + sum_{j != i} sigmoid((s_i - s_j) / t), or with (s_j - s_i) if descending. Source: paper 002, equations 30
-    and 34.
+    R_i = 1 + sum_{j != i} sigmoid((s_i - s_j) / t). Source: paper 002, equation 30, which as printed includes j = i, so
+    that every rank is greater by 1/2.
 
     Args:
         scores: (..., n), in any order. A score of minus infinity means that there is no item: it changes no other rank.
         temperature: t, above 0. As t approaches 0 these become the ordinary ranks, with ties at their mean.
-        descending: rank 1 is the greatest score.
-        self_term: include j = i in the sum, as equation 30 is printed; every rank is then greater by 1/2.
 
     Returns:
         Ranks of the shape of `scores`, in float32 or more precise.
@@ -33,8 +31,7 @@ def soft_ranks(scores: Tensor, *, temperature: float, descending: bool = False, 
     """
     if not scores.ndim:
         raise UserError("soft_ranks: a single number; scores are (..., n)")
-    ranks = 1 + _ahead(scores, temperature, "soft_ranks", ascending=not descending).sum(dim=-1)
-    return ranks + 0.5 if self_term else ranks
+    return 1 + _ahead(scores, temperature, "soft_ranks", ascending=True).sum(dim=-1)
 
 
 def _ahead(scores: Tensor, temperature: float, name: str, *, ascending: bool) -> Tensor:
@@ -144,8 +141,8 @@ def soft_ndcg(
 ) -> Tensor:
     """Differentiable nDCG@k of each query, by soft ranks.
 
-    The sum over i of (2^y_i - 1) sigmoid((k + 1/2 - r_i) / t_k) / log2(1 + r_i), with r_i the descending `soft_ranks`,
-    divided by the DCG@k of the ideal order. Source: paper 002, equations 34 to 36.
+    The sum over i of (2^y_i - 1) sigmoid((k + 1/2 - r_i) / t_k) / log2(1 + r_i), with r_i the soft rank, about 1 for
+    the greatest score, divided by the DCG@k of the ideal order. Source: paper 002, equations 34 to 36.
 
     Args:
         scores: similarities of each query to its documents, (b, c), in any order; minus infinity: there is no document.

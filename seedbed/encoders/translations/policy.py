@@ -16,7 +16,7 @@ from torch.nn.functional import cosine_similarity, normalize
 from seedbed.batching import by_length
 from seedbed.encoders.models.two_paths import FeaturePath, pool_time
 from seedbed.encoders.translations.candidates import Candidates
-from seedbed.encoders.translations.rewards import Actor, reward
+from seedbed.encoders.translations.rewards import Actor, judged
 from seedbed.io import UserError
 
 ACTOR = "actor.safetensors"
@@ -89,13 +89,13 @@ class Environment:
 
     Args:
         candidates: the candidates, with the judge's scores if there are any.
-        weights, similarity_weight: of `rewards.reward`.
+        weights: a, b and c of `rewards.judged`.
+        similarity_weight: d of equation 10.
     """
 
     def __init__(self, candidates: Candidates, weights: tuple[float, float, float], similarity_weight: float) -> None:
         scores, self.mask = candidates.scores, candidates.mask
-        zero = torch.zeros(*self.mask.shape)
-        self.judged = zero if scores is None else reward(scores, zero, weights=weights).nan_to_num()
+        self.judged = torch.zeros(*self.mask.shape) if scores is None else judged(scores, weights).nan_to_num()
         self.shown = torch.zeros(*self.mask.shape, 3) if scores is None else scores.nan_to_num() / 10
         self.weight = similarity_weight
 
@@ -104,7 +104,7 @@ class Environment:
         return torch.cat([self.shown[rows].to(similarity), similarity[..., None]], dim=2)
 
     def rewards(self, rows: Tensor, similarity: Tensor) -> Tensor:
-        """R of equation 10 (b, k)."""
+        """Rewards (b, k) by equation 10 of paper 002: the judge's part + d similarity."""
         return self.judged[rows].to(similarity) + self.weight * similarity
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from seedbed.encoders.translations.settings import WEIGHTS
 from seedbed.io import UserError
 
 LEAST, GREATEST = 1, 10
@@ -28,34 +27,25 @@ class Actor(nn.Module):
         return self.layers(features)[..., 0]
 
 
-def reward(
-    scores: Tensor,
-    similarity: Tensor,
-    *,
-    weights: tuple[float, float, float] = WEIGHTS,
-    similarity_weight: float = 1.0,
-) -> Tensor:
-    """Reward (b, k) of each candidate translation: 0.1 (a semantic + b emotional + c pragmatic) + d similarity.
+def judged(scores: Tensor, weights: tuple[float, float, float]) -> Tensor:
+    """A judge's part (b, k) of the reward of each candidate translation: 0.1 (a semantic + b emotional + c pragmatic).
 
-    Source: paper 002, equation 10, with the weights of table 13.
+    Source: paper 002, equation 10; see `policy.Environment.rewards`.
 
     Args:
         scores: of a judge, (b, k, 3) from 1 to 10: semantic, emotional, pragmatic; nan where there is no candidate.
-        similarity: cosines of the source with each candidate, (b, k).
         weights: a, b, c.
-        similarity_weight: d.
 
     Returns:
         (b, k), in float32 at least.
 
     Raises:
-        UserError: shapes that do not fit, or a score outside 1 to 10.
+        UserError: another shape, or a score outside 1 to 10.
     """
-    if scores.ndim != 3 or scores.shape != (*similarity.shape, 3):
-        shapes = f"scores {tuple(scores.shape)}, similarity {tuple(similarity.shape)}"
-        raise UserError(f"reward: {shapes}; expected (b, k, 3) and (b, k)")
+    if scores.ndim != 3 or scores.shape[2] != 3:
+        raise UserError(f"reward: scores {tuple(scores.shape)}; expected (b, k, 3)")
     if (wrong := scores[(scores < LEAST) | (scores > GREATEST)]).numel():
         raise UserError(f"reward: a score of {wrong[0].item():g}; a judge gives {LEAST} to {GREATEST}")
-    precision = torch.promote_types(torch.promote_types(scores.dtype, similarity.dtype), torch.float32)
+    precision = torch.promote_types(scores.dtype, torch.float32)
     factors = torch.tensor(weights, dtype=precision, device=scores.device)
-    return 0.1 * (scores.to(precision) * factors).sum(dim=-1) + similarity_weight * similarity.to(precision)
+    return 0.1 * (scores.to(precision) * factors).sum(dim=-1)

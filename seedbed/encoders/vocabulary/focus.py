@@ -65,7 +65,7 @@ def _thresholds(scores: np.ndarray, most: int) -> np.ndarray:
     return found
 
 
-def focus(source: np.ndarray, anchors: np.ndarray, new: np.ndarray, *, block: int = BLOCK) -> np.ndarray:
+def focus(source: np.ndarray, anchors: np.ndarray, new: np.ndarray) -> np.ndarray:
     """Word embeddings of new tokens: the anchors' rows, weighted by the sparsemax of the new token's cosines with the
     anchors.
 
@@ -75,16 +75,15 @@ def focus(source: np.ndarray, anchors: np.ndarray, new: np.ndarray, *, block: in
         source: rows (m, d) of the anchors in the old word embeddings.
         anchors: the anchors' vectors (m, a) in an auxiliary space.
         new: the new tokens' vectors (n, a) in that space.
-        block: new tokens that are computed together; memory grows with `block` times m, results do not depend on it.
 
     Returns:
         Rows (n, d) in float64.
 
     Raises:
-        UserError: no anchors, shapes that do not fit, a block below 1, or a vector that is zero or not finite.
+        UserError: no anchors, shapes that do not fit, or a vector that is zero or not finite.
     """
     rows = np.asarray(source, np.float64)
-    return np.concatenate([rows[:0], *(_mixed(weights, rows) for weights in _weights(source, anchors, new, block))])
+    return np.concatenate([rows[:0], *(_mixed(weights, rows) for weights in _weights(source, anchors, new))])
 
 
 def _mixed(weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -93,8 +92,8 @@ def _mixed(weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return csr_array(weights) @ rows if few else weights @ rows
 
 
-def _weights(source: Any, anchors: Any, new: Any, block: int) -> Iterator[np.ndarray]:
-    """The weights (block, m) of the anchors in each new row, block by block; arguments and faults as of `focus`."""
+def _weights(source: Any, anchors: Any, new: Any) -> Iterator[np.ndarray]:
+    """The weights (BLOCK, m) of the anchors in each new row, block by block; arguments and faults as of `focus`."""
     shapes = [np.shape(one) for one in (source, anchors, new)]
     if any(len(shape) != 2 for shape in shapes):
         shown = ", ".join(map(str, shapes))
@@ -105,13 +104,11 @@ def _weights(source: Any, anchors: Any, new: Any, block: int) -> Iterator[np.nda
         raise UserError(f"focus: {shapes[0][0]} rows of source for {shapes[1][0]} anchors; expected one for each")
     if shapes[1][1] != shapes[2][1]:
         raise UserError(f"focus: anchors are {shapes[1][1]} wide and new tokens {shapes[2][1]}; expected one width")
-    if block < 1:
-        raise UserError(f"focus: block is {block}; expected 1 or more")
     if not np.isfinite(source).all():
         raise UserError("focus: a row of source is not finite; expected numbers")
     known, unknown = _unit(anchors, "an anchor"), _unit(new, "a new token")
-    for first in range(0, len(unknown), block):
-        yield sparsemax(unknown[first : first + block] @ known.T)
+    for first in range(0, len(unknown), BLOCK):
+        yield sparsemax(unknown[first : first + BLOCK] @ known.T)
 
 
 def _unit(vectors: Any, whose: str) -> np.ndarray:
@@ -199,7 +196,7 @@ def _focused(
     known, places = source[[old[token] for token in anchors]].astype(np.float64), [new[token] for token in made]
     given = np.stack([vectors[token] for token in anchors]), np.stack([vectors[token] for token in made])
     behind, first = [], 0
-    for weights in _weights(known, *given, BLOCK):
+    for weights in _weights(known, *given):
         rows[places[first : first + len(weights)]] = _mixed(weights, known)
         behind.append((weights > 0).sum(axis=1))
         first += len(weights)

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import inspect
 import logging
 from pathlib import Path
@@ -21,6 +20,7 @@ from transformers import (
     PreTrainedTokenizerBase,
 )
 
+from seedbed import manifests
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models.loading import directory_of
 from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
@@ -84,8 +84,7 @@ def replace_vocabulary(
 
 def versions() -> dict[str, str]:
     """Versions of the libraries that a vocabulary and its word embeddings depend on."""
-    names = ("tokenizers", "sentencepiece", "fasttext-wheel", "numpy", "torch", "transformers")
-    return {name: importlib.metadata.version(name) for name in names}
+    return manifests.versions_of("tokenizers", "sentencepiece", "fasttext-wheel", "numpy", "torch", "transformers")
 
 
 def open_model(folder: Path) -> PreTrainedModel:

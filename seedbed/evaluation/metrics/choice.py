@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from seedbed.io import UserError
+from seedbed.vectors.checked import to_unit_length
 
 ROUNDING = 1e-12
 """Cosines that differ by no more than this count as equal."""
@@ -31,7 +32,4 @@ def nearest_candidates(candidates: ArrayLike, passages: ArrayLike) -> NDArray[np
 def _unit(x: NDArray[np.float64]) -> NDArray[np.float64]:
     if not np.isfinite(x).all():
         raise UserError("choice: a vector that is not finite; the encoder's training diverged")
-    lengths = np.linalg.norm(x, axis=-1, keepdims=True)
-    if not lengths.all():
-        raise UserError("choice: a zero vector, which has no cosine; the encoder's training collapsed")
-    return x / lengths
+    return to_unit_length(x, "choice: a zero vector, which has no cosine; the encoder's training collapsed")

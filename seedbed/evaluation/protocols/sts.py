@@ -20,6 +20,7 @@ from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import ROUNDING, Scores, Trial
 from seedbed.io import UserError
 from seedbed.triplets.overlap import dice
+from seedbed.vectors.checked import to_unit_length
 
 PROTOCOL = Protocol(
     kind="pairs",
@@ -50,7 +51,9 @@ def score(trial: Trial) -> Scores:
     if (gold == gold[0]).all():
         many = "a single pair" if len(gold) < 2 else f"{len(gold)} pairs that all have the score {gold[0]:g}"
         raise UserError(f"sts: {many}; a correlation needs two pairs with different scores")
-    a, b = (_unit(embeddings) for embeddings in trial.embed(trial.test["sentence1"], trial.test["sentence2"]))
+    zero = "sts: the encoder gives a zero vector, which has no cosine; its training collapsed"
+    both = trial.embed(trial.test["sentence1"], trial.test["sentence2"])
+    a, b = (to_unit_length(embeddings.astype(np.float64), zero) for embeddings in both)
     cosine = np.einsum("nd,nd->n", a, b).round(DECIMALS)
     if (cosine == cosine[0]).all():
         found = f"the encoder gives all {len(gold)} pairs the cosine {cosine[0]:.6g}, so nothing correlates with it"
@@ -70,14 +73,6 @@ def unsettled(cosines: np.ndarray) -> float:
     ordered, n = np.sort(cosines), len(cosines)
     swaps = (np.searchsorted(ordered, ordered + ROUNDING) - np.arange(n) - 1).sum()
     return 12 * float(swaps) / (n * (n + 1))
-
-
-def _unit(x: np.ndarray) -> np.ndarray:
-    x = x.astype(np.float64)
-    lengths = np.linalg.norm(x, axis=1, keepdims=True)
-    if not lengths.all():
-        raise UserError("sts: the encoder gives a zero vector, which has no cosine; its training collapsed")
-    return x / lengths
 
 
 def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:

@@ -91,7 +91,7 @@ def _adapters(opening: Opening) -> dict[str, str]:
 
 def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
     """Facts of an encoder for score files: the digest of its vectors, and the number of training rows if known."""
-    rows = (manifest.get("training") or {}).get("examples")
+    rows = manifests.trained_rows(manifest)
     return {"digest": vectors_digest(manifest)} | ({} if rows is None else {"rows": rows})
 
 

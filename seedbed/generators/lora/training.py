@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -27,7 +26,7 @@ from seedbed.generators.weights.folder import refuse_encoder_decoder
 from seedbed.generators.weights.models import in_four_bits, open_language_model
 from seedbed.io import UserError, atomic_directory, fingerprint, read_json, write_json
 from seedbed.precision import precision
-from seedbed.trainers import epoch_losses, fit, resumable
+from seedbed.trainers import TARGETS, epoch_losses, fit, resumable
 
 
 def train(
@@ -136,8 +135,14 @@ class CompletionTrainer(Trainer):
     def compute_loss(
         self, model: PeftModel, inputs: dict[str, Tensor], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Tensor:
+        self.targets = num_items_in_batch
         with self.accelerator.autocast():
             return completion_loss(model, inputs) / num_items_in_batch
+
+    def log(self, logs: dict[str, float], *args: Any) -> None:
+        super().log(logs, *args)
+        if "loss" in logs:
+            self.state.log_history[-1][TARGETS] = int(self.targets)  # not in `logs`: a tracker would plot it
 
 
 def _within(examples: Sequence[Example], limit: int) -> list[Example]:
@@ -251,4 +256,4 @@ def save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:
 
 
 def _versions() -> dict[str, str]:
-    return {package: importlib.metadata.version(package) for package in ("peft", "torch", "transformers")}
+    return manifests.versions_of("peft", "torch", "transformers")

@@ -17,14 +17,14 @@ import pandas as pd
 import torch
 from tqdm import tqdm
 
-from seedbed.generators.settings import WITH_LIKELIHOODS
+from seedbed.generators.settings import require_likelihoods
 from seedbed.generators.writing.backends import Backend, Completion, Request, fits
 from seedbed.generators.writing.journal import COMMIT_ROWS, Journal, answers, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
 from seedbed.generators.writing.prompts import (
-    begun_thoughts,
     encode_text,
     judging_prompts,
+    require_no_thoughts,
     score_prefix,
     without_thoughts,
 )
@@ -96,18 +96,18 @@ def whole_answers(log_likelihoods: np.ndarray, answers: Sequence[Sequence[int]])
     return found
 
 
-def score_tokens(tokenizer: Any, prefix: str, scale: Sequence[int] = SCALE) -> list[list[int]]:
-    """Tokens of each score as an answer.
+def score_tokens(tokenizer: Any, prefix: str) -> list[list[int]]:
+    """Tokens of each score of SCALE as an answer.
 
     Raises:
         UserError: a score without tokens, or two with equal tokens.
     """
-    tokens = [encode_text(tokenizer, f"{prefix}{score}") for score in scale]
+    tokens = [encode_text(tokenizer, f"{prefix}{score}") for score in SCALE]
     for place, one in enumerate(tokens):
         if not one or one in tokens[:place]:
-            other = scale[tokens.index(one)] if one else "nothing"
+            other = SCALE[tokens.index(one)] if one else "nothing"
             raise UserError(
-                f"{tokenizer.name_or_path}: its tokens of {scale[place]} are equal to those of {other}; take "
+                f"{tokenizer.name_or_path}: its tokens of {SCALE[place]} are equal to those of {other}; take "
                 "another judge, or `answer: numbers`"
             )
     return tokens
@@ -203,13 +203,9 @@ def _by_numbers(
     journal: Journal,
     told: Callable[[int], object],
 ) -> None:
-    """Prompt the judge for three numbers for each pair. A prompt that is too long is not sent, and has no answer."""
-    backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
-    requests = [Request(pair.id, prompt) for pair, prompt in _asked(pairs, ["numbers"], tongue, pivot, judge, backend)]
-    long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]
-    journal.commit(long)
-    told(len(long))
-    journal.keep(judge.write([one for one in requests if fits(one.prompt, limit)]), told)
+    """Prompt the judge for three numbers for each pair."""
+    asked = _asked(pairs, ["numbers"], tongue, pivot, judge, judge.backend)
+    judge.answer([Request(pair.id, prompt) for pair, prompt in asked], journal, told)
 
 
 def _asked(
@@ -234,17 +230,10 @@ def _by_likelihood(
 
     Whole texts are written to disk, so that a killed job reads what it reads again with the same neighbours.
     """
-    if judge.generator.backend not in WITH_LIKELIHOODS:
-        raise UserError(
-            f"judge: backend {judge.generator.backend} has no likelihoods; set `answer: numbers`, or take a generator "
-            f"with backend {' or '.join(WITH_LIKELIHOODS)}"
-        )
+    advice = "set `answer: numbers`, or take a generator with backend {backends}"
+    require_likelihoods("judge", judge.generator.backend, advice)
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
-    if begun := begun_thoughts(backend.tokenizer, backend.style, backend.template):
-        raise UserError(
-            f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no score comes next; "
-            "tell it by `template` not to think, or set `answer: numbers`"
-        )
+    require_no_thoughts(backend.tokenizer, backend.style, backend.template, "score", "answer: numbers")
     scores = score_tokens(backend.tokenizer, score_prefix(judge.generator.prompts))
     by_text: dict[str, list[Pair]] = {}
     for pair in pairs:

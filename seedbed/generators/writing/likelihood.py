@@ -25,7 +25,7 @@ from transformers.modeling_outputs import BaseModelOutput
 from seedbed.batching import by_length
 from seedbed.generators.writing.backends import Backend
 from seedbed.generators.writing.backends.encoder_decoder import read_by_encoder
-from seedbed.generators.writing.soft_prompts import read
+from seedbed.generators.writing.soft_prompts import followed, read
 from seedbed.generators.writing.vllm_likelihood import by_vllm
 from seedbed.io import UserError
 
@@ -202,9 +202,10 @@ def _of_wholes(model: PreTrainedModel | PeftModel, prompts: Sequence[Tokens], an
     found = np.full((len(prompts), len(answers)), np.nan)
     for row, prompt in enumerate(prompts):
         for spine in spines(answers):
-            ids = torch.tensor([[*prompt, *spine]], device=model.device)
-            kept = torch.arange(len(prompt) - 1, ids.shape[1], device=model.device)
-            chances = model(input_ids=ids, logits_to_keep=kept).logits[0].float().log_softmax(-1).cpu()
+            whole = followed(prompt, spine)
+            given = read(model, torch.tensor([whole], device=model.device), [whole])
+            kept = torch.arange(len(prompt) - 1, len(whole), device=model.device)
+            chances = model(**given, logits_to_keep=kept).logits[0].float().log_softmax(-1).cpu()
             for column, answer in enumerate(answers):
                 if tuple(answer[:-1]) == spine[: len(answer) - 1]:
                     taken = chances[torch.arange(len(answer)), torch.tensor(list(answer))]

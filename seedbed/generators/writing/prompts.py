@@ -49,9 +49,7 @@ def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> 
     return _fill(_styled("nli", style)[polarity], premise=premise, language=language)
 
 
-def few_shot(
-    premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int = 5, words: str = "syncse"
-) -> str:
+def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int, words: str) -> str:
     """The SynCSE-partial prompt with output in `language`: one of 4 instructions, `shots` of 18 examples; paper 000,
     A.3, A.4.
 
@@ -143,6 +141,26 @@ def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | s
     return next((opening for opening, _ in _thinking() if rendered.endswith(opening.lower())), "")
 
 
+def require_no_thoughts(
+    tokenizer: Any, style: Style, template: Mapping[str, bool | str], answer: str, instead: str
+) -> None:
+    """Check that the chat template begins no thoughts, after which the answer itself does not come next.
+
+    Args:
+        tokenizer, style, template: see `begun_thoughts`.
+        answer: what should come next, for the message.
+        instead: the setting that needs no such answer.
+
+    Raises:
+        UserError: it begins thoughts.
+    """
+    if begun := begun_thoughts(tokenizer, style, template):
+        raise UserError(
+            f"{tokenizer.name_or_path}: its chat template begins with {begun}, so that no {answer} comes next; "
+            f"tell it by `template` not to think, or set `{instead}`"
+        )
+
+
 def require_visible_thoughts(tokenizer: Any) -> None:
     """Stop, by a UserError, where what marks thoughts has a special token: decoded, they would look like the answer."""
     marks = [mark for pair in _thinking() for mark in pair]
@@ -218,10 +236,10 @@ def encode(
     return ids
 
 
-def encode_source(tokenizer: Any, prompt: str, style: Style) -> list[int]:
+def encode_source(tokenizer: Any, prompt: str, style: Style, template: Mapping[str, bool | str]) -> list[int]:
     """Tokens of a prompt for the encoder of an encoder-decoder, with EOS or what its tokenizer adds; see `encode`."""
     if style == "chat":
-        return encode(tokenizer, prompt, style)
+        return encode(tokenizer, prompt, style, template=template)
     return tokenizer(_inert(tokenizer, prompt))["input_ids"]
 
 

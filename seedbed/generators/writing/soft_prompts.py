@@ -23,6 +23,14 @@ class Prefixed(list[int]):
         self.vectors, self.place = vectors, place
 
 
+def followed(prompt: Sequence[int], tokens: Sequence[int]) -> list[int]:
+    """A prompt with further token ids after it, and with the vectors of its soft prompt if it has one."""
+    if not isinstance(prompt, Prefixed):
+        return [*prompt, *tokens]
+    before, after = prompt[: prompt.place], prompt[prompt.place + len(prompt.vectors) :]
+    return Prefixed([*before, *after, *tokens], prompt.vectors, prompt.place)
+
+
 @torch.inference_mode()
 def read(model: PreTrainedModel, tokens: Tensor, prompts: Sequence[Sequence[int]]) -> dict[str, Tensor]:
     """The model inputs of prompts: `input_ids`, or `inputs_embeds` of all if any prompt has vectors.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -54,23 +55,43 @@ class Writer:
     """A digest of the base's, see `manifests.digest_of`."""
     state: Path
     """The folder that the study's jobs share."""
-    opened: list[Backend] = field(default_factory=list)
 
     @property
     def about(self) -> dict[str, Any]:
         """What a record says of it."""
         return {"generator": self.generator.origin, "weights": self.weights}
 
-    @property
+    @cached_property
     def backend(self) -> Backend:
         """The model, which is loaded once."""
-        if not self.opened:
-            backend = self.open()
-            backend.keeps_cut = True
-            if hasattr(backend, "tokenizer"):
-                require_visible_thoughts(backend.tokenizer)
-            self.opened.append(backend)
-        return self.opened[0]
+        backend = self.open()
+        backend.keeps_cut = True
+        if hasattr(backend, "tokenizer"):
+            require_visible_thoughts(backend.tokenizer)
+        return backend
+
+    def answer(
+        self,
+        requests: Sequence[Request],
+        journal: Journal,
+        report: Callable[[int], object],
+        adapter: Path | None = None,
+    ) -> None:
+        """Keep the model's answers in a journal. A prompt that is too long is not sent, and never truncated: its answer
+        is empty and not finished.
+
+        Args:
+            requests: the prompts.
+            journal: it gets the answers.
+            report: called with numbers of answers as the journal has them.
+            adapter: see `write`.
+        """
+        limit = self.generator.sampling.max_prompt_tokens
+        short = [one for one in requests if fits(one.prompt, limit)]
+        long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]
+        journal.commit(long)
+        report(len(long))
+        journal.keep(self.write(short, adapter) if short else (), report)
 
     def write(self, requests: Sequence[Request], adapter: Path | None = None) -> Iterator[Completion]:
         """What the model answers; where its template has begun thoughts, with the mark that did, which it lacks."""
@@ -170,22 +191,17 @@ def _made_by(tongue: Tongue, pivot: Tongue, writer: Writer) -> dict[str, Any]:
 
 
 def _ask(texts: Sequence[str], tongue: Tongue, pivot: Tongue, writer: Writer, journal: Journal) -> None:
-    """Prompt for the translations that the journal lacks; a text that is too long is not sent, and never truncated."""
-    backend, limit, requests, long = writer.backend, writer.generator.sampling.max_prompt_tokens, [], []
+    """Prompt for the translations that the journal lacks."""
+    backend, requests = writer.backend, []
     if writer.reads == "codes":
         backend.between(tongue.code, pivot.code)
     for text in texts:
         words = text
         if writer.reads == "prompt":
             words = translation_prompt(text, tongue.name, pivot.name, writer.generator.prompts)
-        prompt = backend.encode(words)
-        if fits(prompt, limit):
-            requests.append(Request(text_id(text), prompt))
-        else:
-            long.append(Completion(text_id(text), "", finished=False))
-    journal.commit(long)
-    with tqdm(total=len(texts), initial=len(long), unit="text", mininterval=5, desc=tongue.name) as progress:
-        journal.keep(writer.write(requests, tongue.adapter) if requests else (), progress.update)
+        requests.append(Request(text_id(text), backend.encode(words)))
+    with tqdm(total=len(texts), unit="text", mininterval=5, desc=tongue.name) as progress:
+        writer.answer(requests, journal, progress.update, tongue.adapter)
 
 
 def sentence(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from seedbed.classifiers.settings import Classifier
 from seedbed.encoders.settings import Reference
-from seedbed.generators.settings import WITH_LIKELIHOODS, Generator, ScaleChoice
+from seedbed.generators.settings import Generator, ScaleChoice, require_likelihoods
 from seedbed.settings import require_known
 from seedbed.study.checks.translated import referred
 from seedbed.study.generator import StudyGenerator
@@ -63,11 +63,9 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         likely = classifier.in_context or any(
             study.tasks[task].protocol == "multiple_choice" for task in classifier.tasks or []
         )
-        if likely and spec.answer == "likelihood" and backend not in WITH_LIKELIHOODS:
-            raise ValueError(
-                f"{where}.{form}.answer: backend {backend} of {classifier.generator} has no likelihoods of labels; "
-                f"take generation, or backend {' or '.join(WITH_LIKELIHOODS)}"
-            )
+        if likely and spec.answer == "likelihood":
+            advice = "take generation, or backend {backends}"
+            require_likelihoods(f"{where}.{form}.answer", backend, advice, of=classifier.generator, what="labels")
 
 
 def _english(study: Study, where: str, english: str | Reference) -> None:

@@ -1,6 +1,6 @@
 """Checks of generators: those that translate and judge, and the training data of their language adapters."""
 
-from seedbed.generators.settings import WITH_LIKELIHOODS
+from seedbed.generators.settings import require_likelihoods
 from seedbed.settings import require_known, suggest
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
@@ -33,11 +33,9 @@ def of_translators(study: Study) -> None:
         where = f"judges.{name}"
         _writes(study, f"{where}.generator", judge.generator)
         backend = study.generators[judge.generator].backend
-        if judge.answer == "likelihood" and backend not in WITH_LIKELIHOODS:
-            raise ValueError(
-                f"{where}.answer: backend {backend} of {judge.generator} has no likelihoods; take numbers, or backend "
-                f"{' or '.join(WITH_LIKELIHOODS)}"
-            )
+        if judge.answer == "likelihood":
+            advice = "take numbers, or backend {backends}"
+            require_likelihoods(f"{where}.answer", backend, advice, of=judge.generator)
         require_known(f"{where}.translators", "translator", judge.translators, study.translators)
     for name in sorted({*study.judges} & {*study.translators}):
         raise ValueError(f"judges.{name}: a translator has this name; give it another")

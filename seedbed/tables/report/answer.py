@@ -39,9 +39,9 @@ class Listed(NamedTuple):
             UserError: its manifest cannot be read, or its files were changed.
         """
         manifest = manifests.read(folder / manifests.MANIFEST)
-        about, training = manifest.get("about", {}), manifest.get("training") or {}
+        about = manifest.get("about", {})
         names = (str(about.get(key, "")) for key in ("backbone", "recipe"))
-        return cls(str(folder), *names, training.get("examples") or 0, usage_of(folder))
+        return cls(str(folder), *names, manifests.trained_rows(manifest) or 0, usage_of(folder))
 
 
 def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[Listed]] = MappingProxyType({})) -> str:

@@ -137,7 +137,7 @@ def test_an_adapter_holds_factors_alone_in_the_modules_that_all_adapters_have(ad
 def test_composed_with_scale_0_it_is_the_task_adapter(adapters: Path, space: str) -> None:
     parts = (adapters / "task", adapters / "swh", adapters / "eng")
     for scale in (0.0, 1.0):
-        compose_directories(*parts, Composition(scale=scale, space=space), adapters / f"{space}{scale}")
+        compose_directories(*parts, Composition(scale=scale, space=space), adapters / f"{space}{scale}", None)
     task = scores(adapters, "task")
     np.testing.assert_allclose(scores(adapters, f"{space}0.0"), task, atol=1e-4)
     assert np.abs(scores(adapters, f"{space}1.0") - task).max() > 0.01
@@ -156,7 +156,9 @@ def test_other_architectures_compose_too(make_weights: Callable[..., Path], tmp_
     train_task(base, PAIRS, short, **options(tmp_path, "task"))
     for lang in ("eng", "swh"):
         train_language(base, tiny.sentences(lang, 64), short, **options(tmp_path, lang))
-    compose_directories(tmp_path / "task", tmp_path / "swh", tmp_path / "eng", Composition(), tmp_path / "composed")
+    compose_directories(
+        tmp_path / "task", tmp_path / "swh", tmp_path / "eng", Composition(), tmp_path / "composed", None
+    )
     found = label_scores(base, TEST, head=tmp_path / "task", adapter=tmp_path / "composed", seed=1)
     assert found.shape == (len(TEST), len(LABELS)) and np.isfinite(found).all()
 

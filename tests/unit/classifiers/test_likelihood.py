@@ -126,7 +126,7 @@ def test_a_task_adapter_learns_and_composed_with_scale_0_it_is_itself(tiny_gener
     gold = np.array([LABELS.index(pair["label"]) for pair in test])
     scores = {None: label_scores(tiny_generator, test, adapter=None, **words)}
     for scale in (0.0, 1.0):
-        compose_directories(*adapters, Composition(scale=scale), tmp_path / f"{scale}")
+        compose_directories(*adapters, Composition(scale=scale), tmp_path / f"{scale}", None)
         scores[scale] = label_scores(tiny_generator, test, adapter=tmp_path / f"{scale}", **words)
     task = label_scores(tiny_generator, test, adapter=tmp_path / "task", **words)
     assert (scores[None].argmax(1) == gold).mean() < 0.7 and (task.argmax(1) == gold).mean() > 0.9

@@ -142,7 +142,7 @@ def load_all(base: Path, directories: list[Path], composed: Path) -> PeftModel:
 def test_the_composed_directory_loads_and_is_the_formula(
     tiny_generator: Path, directories: list[Path], tmp_path: Path
 ) -> None:
-    manifest = compose_directories(*directories, Composition(scale=SCALE, space="product"), tmp_path / "composed")
+    manifest = compose_directories(*directories, Composition(scale=SCALE, space="product"), tmp_path / "composed", None)
     model = load_all(tiny_generator, directories, tmp_path / "composed")
     model.add_weighted_adapter(list(ROLES), [1.0, SCALE, -SCALE], "peft", combination_type="cat")
     task, target, source, composed, by_peft = (deltas(model, name) for name in (*ROLES, "composed", "peft"))
@@ -162,7 +162,7 @@ def test_the_composed_directory_loads_and_is_the_formula(
 
 def test_factors_keep_the_rank_and_make_the_same_bytes_twice(directories: list[Path], tmp_path: Path) -> None:
     for name in ("a", "b"):
-        compose_directories(*directories, Composition(scale=SCALE, space="factors"), tmp_path / name)
+        compose_directories(*directories, Composition(scale=SCALE, space="factors"), tmp_path / name, None)
     assert sha256(tmp_path / "a") == sha256(tmp_path / "b")
     config = json.loads((tmp_path / "a" / "adapter_config.json").read_text())
     assert (config["r"], config["lora_alpha"]) == (RANK, 8)
@@ -186,17 +186,19 @@ def test_directories_that_do_not_match_are_refused(
     file = directories[1] / "adapter_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | change))
     with pytest.raises(UserError, match=message):
-        compose_directories(*directories, Composition(), tmp_path / "composed")
+        compose_directories(*directories, Composition(), tmp_path / "composed", None)
     assert not (tmp_path / "composed").exists()
 
 
 def test_factors_of_other_seeds_are_refused(directories: list[Path], tmp_path: Path) -> None:
     (directories[2] / "seedbed.json").write_text(json.dumps({"lora": {"seed": 7}}))
     with pytest.raises(UserError, match=r"lora\.seed.*task 42.*source 7; use product"):
-        compose_directories(*directories, Composition(space="factors"), tmp_path / "composed")
-    compose_directories(*directories, Composition(space="product"), tmp_path / "composed")
+        compose_directories(*directories, Composition(space="factors"), tmp_path / "composed", None)
+    compose_directories(*directories, Composition(space="product"), tmp_path / "composed", None)
 
 
 def test_what_is_no_adapter_is_refused(directories: list[Path], tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"nothing:.*adapter_config\.json; expected.*adapter"):
-        compose_directories(directories[0], tmp_path / "nothing", directories[2], Composition(), tmp_path / "composed")
+        compose_directories(
+            directories[0], tmp_path / "nothing", directories[2], Composition(), tmp_path / "composed", None
+        )

@@ -11,7 +11,7 @@ from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.io import UserError, read_json, write_table
 from seedbed.triplets import audit as auditing
-from seedbed.triplets.audit import Expected, length_ratio, repetition
+from seedbed.triplets.faults import Expected, length_ratio, repetition
 from seedbed.triplets.overlap import dice
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck

@@ -81,9 +81,9 @@ def test_a_frequent_word_is_likelier_than_a_rare_and_a_rare_one_than_none():
 
 
 def test_foreign_and_unlikely_words_are_found(check):
-    assert check.foreign("ina zuwa market da safe") == (True, False)
-    assert check.foreign("ina zuwa xqwvyz da safe")[1]
-    assert check.foreign("ina zuwa kasuwa da safe") == (False, False)
+    assert check.foreign("ina zuwa market da safe", "") == (True, False)
+    assert check.foreign("ina zuwa xqwvyz da safe", "")[1]
+    assert check.foreign("ina zuwa kasuwa da safe", "") == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_foreign_and_unlikely_words_are_found(check):
     ["ina zuwa Market da Xqwvyz", "ina zuwa 2xqwvyz", "ina zuwa сегодня", "ina zuwa x q", "", "12 …"],
 )
 def test_names_numbers_scripts_and_letters_are_not_judged(check, text):
-    assert check.foreign(text) == (False, False)
+    assert check.foreign(text, "") == (False, False)
 
 
 def test_words_of_the_anchor_are_let_be(check):
@@ -104,9 +104,9 @@ def test_thresholds_keep_to_their_share():
     fresh = sentences(HAUSA, 300, seed=2)
     for share in (0.0, 0.2):
         strict = WordCheck(own, sentences(ENGLISH, 200), "Latn", others=share, unlikely=share)
-        assert sum(strict.foreign(text)[0] for text in fresh) <= share * 300
+        assert sum(strict.foreign(text, "")[0] for text in fresh) <= share * 300
     off = WordCheck(own, sentences(ENGLISH, 200), "Latn", others=0, unlikely=0)
-    assert off.foreign("the xqwvyz umbrella") == (False, False)
+    assert off.foreign("the xqwvyz umbrella", "") == (False, False)
     # Each check has a share of its own.
     foreign, unlikely = (WordCheck(own, sentences(ENGLISH, 200), "Latn", others=o, unlikely=0.2 - o) for o in (0.2, 0))
     assert unlikely.limits[0] == foreign.limits[1] == float("inf")

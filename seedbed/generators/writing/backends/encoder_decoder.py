@@ -55,7 +55,7 @@ class EncoderDecoderBackend(HfBackend):
         """Tokens of a prompt for the encoder, with the special tokens that its tokenizer adds."""
         if self.languages:
             return [self.languages[0], *encode_text(self.tokenizer, prompt), self.tokenizer.eos_token_id]
-        return encode_source(self.tokenizer, prompt, self.style)
+        return encode_source(self.tokenizer, prompt, self.style, self.template)
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
         """Complete the requests; see `Backend`."""

@@ -29,13 +29,13 @@ def sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x))
 
 
-def ranks_by_loops(scores: list[float], tau: float, descending: bool, self_term: bool) -> list[float]:
+def ranks_by_loops(scores: list[float], tau: float) -> list[float]:
     ranks = []
     for i, own in enumerate(scores):
         rank = 1.0
         for j, other in enumerate(scores):
-            if i != j or self_term:
-                rank += sigmoid(((other - own) if descending else (own - other)) / tau)
+            if i != j:
+                rank += sigmoid((own - other) / tau)
         ranks.append(rank)
     return ranks
 
@@ -54,12 +54,10 @@ def ndcg_by_loops(scores: Any, relevance: Any, weights: Any, gate: str, k: int, 
     return found / best
 
 
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("self_term", [False, True])
-def test_soft_ranks_are_those_of_two_loops(descending: bool, self_term: bool) -> None:
+def test_soft_ranks_are_those_of_two_loops() -> None:
     scores = drawn(3, 7)
-    found = soft_ranks(scores, **TAU, descending=descending, self_term=self_term)
-    expected = [ranks_by_loops(row, 0.1, descending, self_term) for row in scores.tolist()]
+    found = soft_ranks(scores, **TAU)
+    expected = [ranks_by_loops(row, 0.1) for row in scores.tolist()]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert found.dtype == torch.float64 and soft_ranks(scores.half(), **TAU).dtype == torch.float32
 
@@ -67,7 +65,6 @@ def test_soft_ranks_are_those_of_two_loops(descending: bool, self_term: bool) ->
 def test_soft_ranks_become_ranks_as_the_temperature_falls() -> None:
     scores = torch.tensor([0.3, 0.1, 0.3, -0.5, 0.9], dtype=torch.float64)
     np.testing.assert_allclose(soft_ranks(scores, temperature=1e-6), rankdata(scores))
-    np.testing.assert_allclose(soft_ranks(scores, temperature=1e-6, descending=True), rankdata(-scores))
     np.testing.assert_array_equal(average_ranks(scores), rankdata(scores))
 
 
@@ -78,7 +75,7 @@ def test_neither_padding_nor_order_nor_other_rows_change_ranks_and_losses() -> N
     padded, nothing = (torch.nn.functional.pad(x, (0, 2), value=v) for x, v in ((scores, -math.inf), (relevance, 0.0)))
     weights = safe_weights(scores, relevance, **SAFE)
     functions: list[Callable[[Tensor, Tensor], Tensor]] = [
-        lambda scores, relevance: soft_ranks(scores, **TAU, descending=True),
+        lambda scores, relevance: soft_ranks(scores, **TAU),
         lambda scores, relevance: safe_weights(scores, relevance, **SAFE),
     ]
     for function in functions:
@@ -112,7 +109,7 @@ def correlation_by_numpy(predicted: Any, gold: Any, alpha: float, tau: float) ->
         a, b = a - a.mean(), b - b.mean()
         return (a * b).mean() / math.sqrt((a**2).mean() + 1e-8) / math.sqrt((b**2).mean() + 1e-8)
 
-    ranks = np.array(ranks_by_loops(list(predicted), tau, False, True))
+    ranks = np.array(ranks_by_loops(list(predicted), tau))
     return alpha * (1 - r(np.array(predicted), np.array(gold))) + (1 - alpha) * (1 - r(ranks, rankdata(gold)))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from itertools import product
+from types import SimpleNamespace
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +16,9 @@ from torch.nn.functional import adaptive_avg_pool1d, pad
 
 from seedbed.encoders.losses.anchoring import anchor_loss, policy_loss
 from seedbed.encoders.models.two_paths import pool_time
-from seedbed.encoders.translations.rewards import reward
+from seedbed.encoders.translations.policy import Environment
+from seedbed.encoders.translations.rewards import judged
+from seedbed.encoders.translations.settings import WEIGHTS
 from seedbed.io import UserError
 
 
@@ -29,17 +32,20 @@ MASK = torch.tensor([[True] * 4, [True, False, True, False], [False, False, Fals
 
 def test_a_reward_is_the_weighted_sum_of_equation_10() -> None:
     scores, similarity = 1 + 9 * torch.rand(2, 3, 3, dtype=torch.float64), drawn(2, 3).tanh()
-    found = reward(scores, similarity, weights=(0.5, 0.2, 0.3), similarity_weight=2.0)
+    found = judged(scores, (0.5, 0.2, 0.3))
+    candidates = SimpleNamespace(scores=scores, mask=torch.ones(2, 3, dtype=torch.bool))
+    whole = Environment(candidates, (0.5, 0.2, 0.3), 2.0).rewards(torch.arange(2), similarity)
     for row, k in product(range(2), range(3)):
         semantic, emotional, pragmatic = scores[row, k].tolist()
-        expected = 0.1 * (0.5 * semantic + 0.2 * emotional + 0.3 * pragmatic) + 2 * similarity[row, k].item()
+        expected = 0.1 * (0.5 * semantic + 0.2 * emotional + 0.3 * pragmatic)
         assert found[row, k].item() == pytest.approx(expected, rel=1e-12)
-    assert reward(torch.full((1, 1, 3), 10.0), torch.ones(1, 1)).item() == pytest.approx(2), "table 13's weights"
+        assert whole[row, k].item() == pytest.approx(expected + 2 * similarity[row, k].item(), rel=1e-12)
+    assert judged(torch.full((1, 1, 3), 10.0), WEIGHTS).item() == pytest.approx(1), "table 13's weights"
     gap = scores.clone()
     gap[0, 1] = math.nan
     kept = torch.ones(2, 3, dtype=torch.bool)
     kept[0, 1] = False
-    torch.testing.assert_close(reward(gap, similarity)[kept], reward(scores, similarity)[kept])
+    torch.testing.assert_close(judged(gap, WEIGHTS)[kept], judged(scores, WEIGHTS)[kept])
 
 
 def policy_by_loops(logits: Tensor, rewards: Tensor, actions: list[int] | None, mask: Tensor, baseline: str) -> float:
@@ -153,9 +159,9 @@ ONE = torch.ones(2, 3)
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: reward(ONE, ONE), "reward: scores (2, 3), similarity (2, 3); expected (b, k, 3) and (b, k)"),
-        (lambda: reward(torch.full((2, 3, 3), 11.0), ONE), "reward: a score of 11; a judge gives 1 to 10"),
-        (lambda: reward(torch.zeros(2, 3, 3), ONE), "reward: a score of 0; a judge gives 1 to 10"),
+        (lambda: judged(ONE, WEIGHTS), "reward: scores (2, 3); expected (b, k, 3)"),
+        (lambda: judged(torch.full((2, 3, 3), 11.0), WEIGHTS), "reward: a score of 11; a judge gives 1 to 10"),
+        (lambda: judged(torch.zeros(2, 3, 3), WEIGHTS), "reward: a score of 0; a judge gives 1 to 10"),
         (lambda: policy_loss(ONE, ONE[:1]), "policy_loss: shapes (2, 3), (1, 3), (2, 3), mask torch.bool; all must be"),
         (lambda: policy_loss(ONE, ONE, mask=ONE), "policy_loss: shapes (2, 3), (2, 3), (2, 3), mask torch.float32;"),
         (lambda: policy_loss(ONE, ONE, mask=ONE > 1), "policy_loss: row 0 has no candidate; leave it out"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.optimize import brentq
 
+from seedbed.encoders.vocabulary import focus as focusing
 from seedbed.encoders.vocabulary.focus import SORTED, focus, initialise, sparsemax
 from seedbed.io import UserError
 from tests.refusals import tells
@@ -72,7 +73,7 @@ def test_sparsemax_by_hand():
     assert sparsemax(np.array([[1e15, 1e15 - 1]])).tolist() == [[1, 0]]
 
 
-def test_a_row_is_the_sum_of_anchors_weighted_by_sparsemax_of_cosines():
+def test_a_row_is_the_sum_of_anchors_weighted_by_sparsemax_of_cosines(monkeypatch: pytest.MonkeyPatch):
     source, anchors, new = draws(6, 3), draws(6, 4, seed=1), draws(5, 4, seed=2)
     expected = []
     for vector in new:
@@ -81,7 +82,8 @@ def test_a_row_is_the_sum_of_anchors_weighted_by_sparsemax_of_cosines():
     found = focus(source, anchors, new)
     assert found == pytest.approx(np.array(expected), abs=1e-12)
     for block in (1, 2, 5, 100):
-        assert focus(source, anchors, new, block=block) == pytest.approx(found, abs=1e-14)
+        monkeypatch.setattr(focusing, "BLOCK", block)
+        assert focus(source, anchors, new) == pytest.approx(found, abs=1e-14)
     assert focus(source, 3 * anchors, 7 * new) == pytest.approx(found, abs=1e-12)  # by angles alone
     assert focus(source, anchors, new[:0]).shape == (0, 3)
 
@@ -167,7 +169,6 @@ def test_rows_that_are_means_of_most_anchors_are_told(caplog):
         (lambda: focus(draws(2, 2), np.full((2, 3), np.inf), draws(1, 3)), "anchor is zero or not finite"),
         (lambda: focus(np.full((2, 2), np.nan), draws(2, 3), draws(1, 3)), "row of source ... finite"),
         (lambda: focus(draws(2), draws(2, 3), draws(1, 3)), "shapes (2,), (2, 3), (1, 3)"),
-        (lambda: focus(draws(2, 2), draws(2, 3), draws(1, 3), block=0), "block is 0"),
         (lambda: initialise(draws(2, 2), {}, {"a": 1}, {}, seed=0), "ids of `new` ... 0 to 0"),
         (lambda: initialise(draws(2, 2), {}, {"a": 0, "b": 0}, {}, seed=0), "ids of `new` ... 0 to 1"),
         (lambda: initialise(draws(2, 2), {"a": 2}, {"a": 0}, {}, seed=0), "old has id 2 ... 2 rows"),

@@ -17,7 +17,7 @@ from seedbed.evaluation.fusion import tune_weights
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
-from seedbed.vectors import neighbours
+from seedbed.vectors import fused, neighbours
 from seedbed.vectors.fused import fuse, nearest, search_by, side_by_side
 
 RNG = np.random.default_rng(0)
@@ -103,15 +103,18 @@ def test_nearly_everything_ties_and_the_block_size_does_not_matter(data, n: int,
     weights, k = data.draw(st.sampled_from([(1, 1), (1, 3), (2, 0)])), data.draw(st.integers(1, m))
     whole = nearest(queries, corpora, weights, k)
     np.testing.assert_array_equal(whole[1], brute_force(queries, corpora, weights, k))
-    for expected, found in zip(whole, nearest(queries, corpora, weights, k, cells=cells), strict=True):
-        np.testing.assert_array_equal(found, expected)
+    with pytest.MonkeyPatch.context() as changed:
+        changed.setattr(fused, "CELLS", cells)
+        for expected, found in zip(whole, nearest(queries, corpora, weights, k), strict=True):
+            np.testing.assert_array_equal(found, expected)
 
 
-def test_blocks_on_real_sizes() -> None:
+def test_blocks_on_real_sizes(monkeypatch: pytest.MonkeyPatch) -> None:
     queries, corpora = planted(130, 400, 0, widths=(96, 64))
     whole = nearest(queries, corpora, (1, 3), 10)
     for cells in (1, 4001, 10**9):
-        for expected, found in zip(whole, nearest(queries, corpora, (1, 3), 10, cells=cells), strict=True):
+        monkeypatch.setattr(fused, "CELLS", cells)
+        for expected, found in zip(whole, nearest(queries, corpora, (1, 3), 10), strict=True):
             np.testing.assert_array_equal(found, expected)
 
 

@@ -127,6 +127,16 @@ def test_train_writes_an_adapter_that_peft_loads(tiny_generator: Path, tmp_path:
     assert not any("lm_head" in name or "embed" in name for name in load_file(adapter / "adapter_model.safetensors"))
 
 
+def test_losses_are_nats_per_completion_token(tiny_generator: Path, tmp_path: Path) -> None:
+    """At a rate that moves nothing: steps of four examples and of three, with other numbers of tokens."""
+    base = AutoModelForCausalLM.from_pretrained(tiny_generator)
+    with torch.no_grad():
+        tokens = [len(one.completion) for one in EXAMPLES]
+        nats = [base(**collate([one])).loss.item() * count for one, count in zip(EXAMPLES, tokens, strict=True)]
+    found = run(tiny_generator, tmp_path, LORA.updated({"learning_rate": 1e-6, "dropout": 0.0}))["losses"]
+    assert found == pytest.approx([sum(nats) / sum(tokens)] * 2, rel=1e-4)
+
+
 def test_same_bytes_twice(tiny_generator: Path, tmp_path: Path) -> None:
     for directory in ("a", "b"):
         run(tiny_generator, tmp_path / directory)

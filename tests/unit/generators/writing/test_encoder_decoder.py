@@ -68,6 +68,18 @@ def test_a_prompt_ends_as_the_encoder_knows_it(base: Path) -> None:
         open_backend(settings(base, prompts="chat"), base)
 
 
+def test_a_chat_template_gets_its_variables(base: Path, tmp_path: Path) -> None:
+    own = shutil.copytree(base, tmp_path / "chat")
+    (own / "seedbed.json").unlink()
+    thinks = "{% if thinks %}so {% endif %}"
+    (own / "chat_template.jinja").write_text(f"{{{{ messages[0]['content'] }}}} {thinks}{{{{ eos_token }}}}")
+    said = {}
+    for template in ({}, {"thinks": True}):
+        backend = open_backend(settings(own, prompts="chat", template=template), own)
+        said[bool(template)] = backend.tokenizer.decode(backend.encode("Yara suna wasa"))
+    assert "so" not in said[False] and said[True] == said[False].replace("wasa ", "wasa so ")
+
+
 @pytest.mark.parametrize("penalty", [1.0, 1.3])
 @pytest.mark.parametrize("batch_size", [1, 4, 64])
 def test_greedy_is_what_generate_writes_one_by_one(base, requests, batch_size, penalty):

@@ -27,6 +27,7 @@ from seedbed.generators.writing.backends import open_backend
 from seedbed.generators.writing.backends.openai import ChatBackend
 from seedbed.generators.writing.judge import SCALE, expected, numbers, score_tokens, scored, whole_answers
 from seedbed.generators.writing.likelihood import answer_log_likelihoods, log_likelihoods, spines
+from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError
 
 PROMPTS = [
@@ -75,6 +76,12 @@ def test_a_model_that_keeps_more_than_keys_and_values_reads_whole_sequences() ->
     for alike in (True, False):
         found = log_likelihoods(model, PROMPTS, ANSWERS, 2, alike=alike)
         np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    # Vectors of a soft prompt, here those of tokens, are read instead of their placeholders.
+    more = [7, 11, 40]
+    vectors = model.get_input_embeddings()(torch.tensor(more))
+    prefixed = [Prefixed(prompt, vectors, 1) for prompt in PROMPTS]
+    wanted = [[plainly(model, [prompt[0], *more, *prompt[1:]], answer) for answer in ANSWERS] for prompt in PROMPTS]
+    np.testing.assert_allclose(log_likelihoods(model, prefixed, ANSWERS, 2), wanted, rtol=1e-5)
 
 
 def test_vllm_is_asked_for_the_tokens_of_answers_alone(tiny_generator: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,22 +158,25 @@ def test_a_certain_ten_leaves_no_one() -> None:
 
 
 class Unknown:
-    """A tokenizer that knows one digit alone: to it all scores are one."""
+    """A tokenizer that knows some digits, and reads the first of a score alone."""
 
     name_or_path = "few"
     added_tokens_decoder: dict = {}
 
+    def __init__(self, digits: str) -> None:
+        self.digits = digits
+
     def __call__(self, text: str, add_special_tokens: bool) -> dict:
-        return {"input_ids": [1 if letter == "1" else 0 for letter in text.strip()][:1]}
+        return {"input_ids": [self.digits.find(letter) + 1 for letter in text.strip()][:1]}
 
 
 def test_a_tokenizer_that_cannot_tell_ten_from_one_is_refused(tiny_generator: Path) -> None:
     tokens = score_tokens(AutoTokenizer.from_pretrained(tiny_generator), "")
     assert len({*map(tuple, tokens)}) == 10 and tokens[9][:1] in (tokens[0], tokens[9])
     with pytest.raises(UserError, match=r"^few:.*3.*2; take another judge"):
-        score_tokens(Unknown(), "")
+        score_tokens(Unknown("1"), "")
     with pytest.raises(UserError, match=r"tokens of 10.*those of 1;"):
-        score_tokens(Unknown(), "", (1, 10))
+        score_tokens(Unknown("123456789"), "")
 
 
 def test_a_score_is_the_expectation_of_whole_answers(tiny_generator: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import Counter
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,8 @@ from transformers import AutoTokenizer, PreTrainedTokenizerFast
 
 from seedbed.generators.writing import prompts
 from seedbed.io import UserError
+
+few_shot = partial(prompts.few_shot, shots=5, words="syncse")
 
 HOSTILE = [
     "{premise} {language} {0} {} {{x}} %s $x \\1 \\g<0>",
@@ -41,7 +44,7 @@ def special(tokenizer, ids):
 def test_a_premise_is_put_in_as_it_is(premise, style):
     for polarity in ("positive", "negative"):
         assert prompts.zero_shot(premise, polarity, "Hausa", style).count(premise) == 1
-        assert prompts.few_shot(premise, polarity, "Hausa", "7", 1).count(premise) == 1
+        assert few_shot(premise, polarity, "Hausa", "7", 1).count(premise) == 1
         assert prompts.prompter("query-generation", "Hausa", style, 1)("7", premise, polarity).count(premise) == 1
     assert "Hausa" in prompts.language_prompt(premise, "Hausa", style)
 
@@ -65,17 +68,17 @@ def test_a_passage_is_asked_for_a_question_that_it_answers_and_one_that_it_does_
 
 
 def test_few_shot_draws_by_row_alone():
-    one = prompts.few_shot("A dog runs.", "positive", "Hausa", "row 1", 42)
-    assert one == prompts.few_shot("A dog runs.", "positive", "Hausa", "row 1", 42)
+    one = few_shot("A dog runs.", "positive", "Hausa", "row 1", 42)
+    assert one == few_shot("A dog runs.", "positive", "Hausa", "row 1", 42)
     others = [("positive", "row 2", 42), ("positive", "row 1", 43), ("negative", "row 1", 42)]
-    assert len({prompts.few_shot("A dog runs.", p, "Hausa", row, seed) for p, row, seed in others} | {one}) == 4
+    assert len({few_shot("A dog runs.", p, "Hausa", row, seed) for p, row, seed in others} | {one}) == 4
     assert one.count("Input: ") == one.count("Output:") == 6
     assert one.endswith("Input: A dog runs.\nOutput:")
 
 
 @pytest.mark.parametrize("polarity", ["positive", "negative"])
 def test_few_shot_uses_every_instruction_and_example_about_equally(polarity):
-    texts = [prompts.few_shot("x", polarity, "Hausa", str(row), 0) for row in range(800)]
+    texts = [few_shot("x", polarity, "Hausa", str(row), 0) for row in range(800)]
     forms = prompts._read("syncse")
     instructions = Counter(text.split("\n")[0] for text in texts)
     assert set(instructions) == set(forms[polarity]["instructions"]) and min(instructions.values()) > 150
@@ -95,7 +98,7 @@ def test_few_shot_shows_what_it_asks_for_as_often_as_it_is_told(polarity, other)
 def test_prompting_shows_examples_and_adapters_see_their_training(method):
     prompt = prompts.prompter(method, "Hausa", "plain", 1)("7", "A dog.", "negative")
     if method == "prompting":
-        assert prompt == prompts.few_shot("A dog.", "negative", "Hausa", "7", 1)
+        assert prompt == few_shot("A dog.", "negative", "Hausa", "7", 1)
     else:
         assert prompt == prompts.zero_shot("A dog.", "negative", "Hausa", "plain")
 
