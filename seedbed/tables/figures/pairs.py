@@ -67,7 +67,11 @@ def _panel(
     shades: Mapping[str, str],
     names: Mapping[str, str],
 ) -> None:
-    """Draw one panel: languages as headings but for the title's, methods as labels, each with its pair of dots."""
+    """Draw one panel: languages as headings but for the title's, methods as labels, each with its pair of dots.
+
+    Args:
+        shades: column -> colour, in the order of the spec.
+    """
     methods = dict(zip(part["recipe"], part["method"], strict=True))
     axes.set_title(title)
     axes.set_yticks(list(places.values()), [methods[recipe] for _, recipe in places])
@@ -83,7 +87,9 @@ def _panel(
 
 
 def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping[str, str]) -> None:
-    """Dots on their intervals, the way from one to the other, and the first less the second in digits."""
+    """Dots on their intervals, the way from one to the other, and the spec's first less its second in digits."""
+    order = list(shades)
+    rows = sorted(rows, key=lambda row: order.index(row["column"]))
     values = [row["value"] for row in rows]
     axes.plot(values, [height] * len(values), color=PALE, lw=0.9, zorder=1)
     for row in rows:
