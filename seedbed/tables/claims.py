@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
 import pandas as pd
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from seedbed import yamls
-from seedbed.io import UserError
 from seedbed.resources import resource, spec_file
-from seedbed.settings import OnceEach, Settings, explain
+from seedbed.settings import OnceEach, Settings, validated
 from seedbed.tables.cells import grid
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import Column, TableSpec
@@ -122,10 +121,7 @@ class Claims(Settings):
         Raises:
             UserError: an unknown key, table, column or row.
         """
-        try:
-            return cls.model_validate(yamls.read(FILE))
-        except ValidationError as error:
-            raise UserError(explain(error, cls, where=str(FILE))) from None
+        return validated(cls, yamls.read(FILE), FILE)
 
     @property
     def tables(self) -> set[str]:
