@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
+from seedbed import markdown
 from seedbed.tables.published import AVERAGE
 
 NAMED = 3
@@ -13,8 +14,7 @@ NAMED = 3
 def grid(lines: Iterable[Sequence[str]]) -> str:
     """A Markdown table; the first row is the heading, and all columns but the first are right-aligned."""
     first, *rest = lines
-    ruled = [first, ["---", *["---:"] * (len(first) - 1)], *rest]
-    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
+    return markdown.table(first, rest, right=len(first) - 1)
 
 
 def cell(row: pd.Series, best: str | None) -> str:

@@ -9,10 +9,9 @@ from typing import Annotated, Literal, NamedTuple, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from seedbed import yamls
+from seedbed import markdown, yamls
 from seedbed.resources import resource, spec_file
 from seedbed.settings import OnceEach, Settings, validated
-from seedbed.tables.cells import grid
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import Column, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
@@ -187,15 +186,9 @@ def page(claims: Claims) -> str:
     """All claims in Markdown, a table for each paper, with the results of this project's studies."""
     parts = []
     for paper, own in claims.papers.items():
-        lines = [["Claim", "The paper's numbers", "Here", "Verdict"]]
-        lines += [[_claim(one), _printed(one), _here(one), _verdict(one)] for one in own]
-        parts += [f"## {paper}", _left(lines)]
+        rows = [[_claim(one), _printed(one), _here(one), _verdict(one)] for one in own]
+        parts += [f"## {paper}", markdown.table(["Claim", "The paper's numbers", "Here", "Verdict"], rows)]
     return "\n\n".join(parts) + "\n"
-
-
-def _left(lines: list[list[str]]) -> str:
-    """A table whose cells are texts."""
-    return grid(lines).replace("---:", "---")
 
 
 def _claim(claim: Claim) -> str:
@@ -241,12 +234,12 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
         claims: the claims.
         tables: name -> the table as `tabulate.read` returns it.
     """
-    lines = [["Claim", "The paper's numbers", "Of this study", "Verdict"]]
+    rows = []
     for own in claims.papers.values():
         tried = [[*_tried(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
         if any(tried):
-            lines += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
-    return _left(lines) if len(lines) > 1 else ""
+            rows += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
+    return markdown.table(["Claim", "The paper's numbers", "Of this study", "Verdict"], rows) if rows else ""
 
 
 def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, str]:
