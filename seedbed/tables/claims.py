@@ -12,6 +12,7 @@ from pydantic import Field, model_validator
 from seedbed import markdown, yamls
 from seedbed.resources import resource, spec_file
 from seedbed.settings import OnceEach, Settings, validated
+from seedbed.tables.cells import significant
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import Column, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
@@ -297,6 +298,6 @@ def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:
     for row, base, sign in ((one, other, 1), (other, one, -1)):
         compared = row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"]
         if compared and row["column"] == base["column"] and pd.notna(row["p_adjusted"]):
-            return claim.holds(sign * row["difference"], 0) and bool(row["p_adjusted"] < 1 - row["level"])
+            return claim.holds(sign * row["difference"], 0) and significant(row)
     low, high = (other, one) if claim.lower else (one, other)
     return None if pd.isna(low["low"]) or pd.isna(high["high"]) else bool(low["low"] > high["high"])

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.names import languages_of
+from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import Members
 from seedbed.tables.figures.style import INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
@@ -22,7 +23,7 @@ def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure
         where: gains(rows, spec)
         for where, rows in table[table["language"] != AVERAGE].groupby(["backbone", "column"], sort=False)
     }
-    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    methods = methods_of(table)
     over = [recipe for recipe in spec.over if recipe in methods]
     shades = colours(over, spec)
     deepest = max(len(panel) for panel in panels.values())

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, without_lone_average
+from seedbed.tables.cells import languages_of, methods_of, without_lone_average
 from seedbed.tables.figures.specs import Pairs
 from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
@@ -72,7 +72,7 @@ def _panel(
     Args:
         shades: column -> colour, in the order of the spec.
     """
-    methods = dict(zip(part["recipe"], part["method"], strict=True))
+    methods = methods_of(part)
     axes.set_title(title)
     axes.set_yticks(list(places.values()), [methods[recipe] for _, recipe in places])
     for language in dict.fromkeys(language for language, _ in places):

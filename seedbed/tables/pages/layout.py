@@ -8,7 +8,16 @@ import pandas as pd
 
 from seedbed import names
 from seedbed.evaluation.protocols import Metric
-from seedbed.tables.cells import cell, grid, languages_of, paper_cell, systems, trained_on, without_lone_average
+from seedbed.tables.cells import (
+    cell,
+    grid,
+    languages_of,
+    methods_of,
+    paper_cell,
+    systems,
+    trained_on,
+    without_lone_average,
+)
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.quotes import NO_INTERVAL, Quote, by_system
 from seedbed.tables.specs import OVERLAPS, TableSpec
@@ -107,7 +116,7 @@ def _marks(block: pd.DataFrame, metric: Metric) -> str:
     """Legend of intervals, marks and bold numbers of a block."""
     first = block.iloc[0]
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
-    names = dict(zip(block["recipe"], block["method"], strict=True))
+    names = methods_of(block)
     baseline = _baseline(block, names.get(first["baseline"], first["baseline"]))
     marks = (
         f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
@@ -148,7 +157,7 @@ def _overlap_legend(block: pd.DataFrame, metric: Metric) -> str:
         f"language. In brackets, the {first['level']:.0%} bootstrap interval over triplets."
     )
     if block["p_adjusted"].notna().any():
-        baseline = dict(zip(block["recipe"], block["method"], strict=True))[first["baseline"]]
+        baseline = methods_of(block)[first["baseline"]]
         ours += (
             f" ▲ ▼: above or below {baseline}, by the bootstrap of both, each on its own "
             f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages)."
@@ -274,7 +283,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
         "bootstrap interval over seeds and items; languages are not resampled. Bold: the best of a column."
     ]
     if averages["p_adjusted"].notna().any():
-        baseline = dict(zip(table["recipe"], table["method"], strict=True)).get(table["baseline"].iloc[0], "")
+        baseline = methods_of(table).get(table["baseline"].iloc[0], "")
         baseline = _baseline(averages, f"{baseline} of the same backbone")
         lines.append(f"▲ ▼: above or below {baseline} (p < {1 - level:.2g}).")
     if averages["paper"].notna().any():
