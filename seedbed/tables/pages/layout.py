@@ -364,4 +364,5 @@ def _compared(cell: pd.Series | None) -> str:
     """`72.3 → 71.9 (-0.4) ✓`, or the paper's number alone."""
     if cell is None:
         return ""
-    return " → ".join([f"{cell['paper']:.1f}", *filter(None, [", ".join(cell["ours"])])])
+    paper = f"{cell['paper']:.1f}"
+    return f"{paper} → {', '.join(cell['ours'])}" if cell["ours"] else paper
