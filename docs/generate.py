@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 from pydantic import BaseModel
 
+from seedbed import markdown
 from seedbed.evaluation import protocols
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
@@ -105,20 +106,19 @@ def section(path: str, model: type[BaseModel], places: Mapping[type, str]) -> st
     shown = set(base.model_fields) if base else set()
     also = f" It has all keys of `{places[base]}`, and:" if base else ""
     heading = f"## {f'`{path}`' if path else 'Top level'}"
-    keys = ["", *table(model, shown)] if len(model.model_fields) > len(shown) else []
+    keys = ["", table(model, shown)] if len(model.model_fields) > len(shown) else []
     return "\n".join([heading, "", words + also, *keys]) + "\n"
 
 
-def table(model: type[BaseModel], shown: Collection[str] = ()) -> list[str]:
-    """The lines of a table of a model's keys but those that are shown elsewhere."""
-    lines = ["| key | type | default | meaning |", "| --- | --- | --- | --- |"]
+def table(model: type[BaseModel], shown: Collection[str] = ()) -> str:
+    """A table of a model's keys but those that are shown elsewhere."""
+    rows = []
     for name, field in model.model_fields.items():
         if name in shown:
             continue
         meaning = " ".join([*(field.description or "").split(), *(MARKED if NO_RESULT in field.metadata else ())])
-        cells = [f"`{field.alias or name}`", kind(field.annotation), default(field), meaning]
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return lines
+        rows.append([f"`{field.alias or name}`", kind(field.annotation), default(field), meaning])
+    return markdown.table(["key", "type", "default", "meaning"], rows)
 
 
 def nested(annotation: Any) -> list[tuple[type[BaseModel], str]]:
@@ -177,7 +177,7 @@ def with_answer(page: str, best: dict[str, dict[str, Any]]) -> str:
 
 def opted() -> str:
     """The page with the options of a study."""
-    return _with(OPTED, OPTED.read_text(encoding="utf-8"), OPTIONS, "\n" + "\n".join(table(Study)) + "\n\n")
+    return _with(OPTED, OPTED.read_text(encoding="utf-8"), OPTIONS, "\n" + table(Study) + "\n\n")
 
 
 def _with(path: Path, page: str, begin: str, lines: str) -> str:

@@ -88,9 +88,21 @@ def read_choice(file: Path, what: str, kind: type[Chosen]) -> Chosen:
     return value
 
 
+def main_score(path: Path) -> float:
+    """The main score in a score file.
+
+    Raises:
+        UserError: the file has none.
+    """
+    found = read_json(path)
+    if not isinstance(found, dict) or not isinstance(found.get("main_score"), int | float):
+        raise UserError(f"{path}: no main score; delete it and run Snakemake again, which makes it again")
+    return float(found["main_score"])
+
+
 def _mean(dev: str, code: str, path: Path) -> float:
     """Of the main scores of a list's encoders."""
     files = [path.parent / name for name in manifests.read(path)["files"] if name.endswith(f"/{dev}/{code}.json")]
     if not files:
         raise UserError(f"{path}: no score on {dev} in {code}")
-    return float(np.mean([read_json(file)["main_score"] for file in files]))
+    return float(np.mean([main_score(file) for file in files]))

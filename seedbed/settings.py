@@ -49,6 +49,9 @@ def _number(value: Any) -> Any:
     return value
 
 
+Model = TypeVar("Model", bound=BaseModel)
+
+
 class Settings(BaseModel):
     """A frozen, strict group of settings; jobs get it as one line of canonical JSON."""
 
@@ -141,6 +144,25 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
         return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
     known = sorted(_fields_at(model, fault["loc"][:-1]))
     return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
+
+
+def validated(model: type[Model], content: Any, where: str | os.PathLike[str], expected: str = "") -> Model:
+    """A value of a model from the content of a file.
+
+    Args:
+        model: the model.
+        content: what the file has.
+        where: the file, or another place for the message.
+        expected: what should be there, at the message's end; empty: the message has none.
+
+    Raises:
+        UserError: the content does not fit the model.
+    """
+    try:
+        return model.model_validate(content)
+    except ValidationError as error:
+        told = explain(error, model, where=str(where))
+        raise UserError(f"{told}; expected {expected}" if expected else told) from None
 
 
 def _shown(value: Any) -> str:

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 from huggingface_hub import EvalResult
 
 from seedbed import origins
-from seedbed.encoders.export.card import table
 from seedbed.encoders.models.digests import vectors_digest
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates
 from seedbed.io import UserError, read_json, read_table
+from seedbed.markdown import table
 from seedbed.tables.settings import Statistics
 
 TASKS = {"bitext": "translation", "knn": "text-classification", "retrieval": "text-retrieval"}

@@ -7,11 +7,11 @@ from typing import Any
 from huggingface_hub import DatasetCardData
 
 from seedbed import licences, origins
-from seedbed.encoders.export.card import table
 from seedbed.generators.settings import WRITING
 from seedbed.io import UserError, is_own, read_json, read_table, write_json
 from seedbed.languages import registry
 from seedbed.licences import Licence
+from seedbed.markdown import table
 from seedbed.publish.checks import language_of
 from seedbed.publish.options import Options
 

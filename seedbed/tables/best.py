@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from seedbed import manifests
+from seedbed.choices import main_score
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
 from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, replicates, two_sided
-from seedbed.io import UserError, atomic_directory, read_json, read_table, write_json
+from seedbed.io import UserError, atomic_directory, read_table, write_json
 from seedbed.tables.measures import measure
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
@@ -40,19 +41,12 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
     found: dict[tuple[str, str], dict[Cell, float]] = {}
     for block in blocks:
         for cell in block.cells():
-            each = [_main(scores / cell._replace(task=task).path) for task in dev]
+            each = [main_score(scores / cell._replace(task=task).path) for task in dev]
             found.setdefault((cell.backbone, cell.recipe), {})[cell] = float(np.mean(each))
     means = {name: float(np.mean([*by_seed.values()])) for name, by_seed in found.items()}
     best = max(means, key=lambda name: means[name])
     cell = max(found[best], key=lambda one: found[best][one])
     return cell, {"tasks": [*dev], "score": round(means[best], 6), "among": len(means)}
-
-
-def _main(path: Path) -> float:
-    found = read_json(path)
-    if not isinstance(found, dict) or not isinstance(found.get("main_score"), int | float):
-        raise UserError(f"{path}: no main score; delete it and run Snakemake again, which makes it again")
-    return float(found["main_score"])
 
 
 def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Statistics, test: Path | None) -> dict:

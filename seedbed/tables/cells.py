@@ -1,9 +1,11 @@
 """Cells of Markdown tables: a number with its interval, and the paper's below it."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
+from seedbed import markdown
 from seedbed.tables.published import AVERAGE
 
 NAMED = 3
@@ -13,8 +15,7 @@ NAMED = 3
 def grid(lines: Iterable[Sequence[str]]) -> str:
     """A Markdown table; the first row is the heading, and all columns but the first are right-aligned."""
     first, *rest = lines
-    ruled = [first, ["---", *["---:"] * (len(first) - 1)], *rest]
-    return "\n".join(f"| {' | '.join(line)} |" for line in ruled)
+    return markdown.table(first, rest, right=len(first) - 1)
 
 
 def cell(row: pd.Series, best: str | None) -> str:
@@ -29,8 +30,18 @@ def cell(row: pd.Series, best: str | None) -> str:
     value = f"**{value}**" if value == best else value
     if pd.isna(row["low"]):
         return f"{value} (n = {row['n']:.0f})"
-    mark = (" ▲" if row["difference"] > 0 else " ▼") if row["p_adjusted"] < 1 - row["level"] else ""
+    mark = (" ▲" if row["difference"] > 0 else " ▼") if significant(row) else ""
     return f"{value} [{row['low']:z.1f}, {row['high']:z.1f}]{mark}"
+
+
+def significant(row: Mapping[str, Any]) -> bool:
+    """Whether a row's difference is significant at its level; not if nothing was tested."""
+    return bool(row["p_adjusted"] < 1 - row["level"])
+
+
+def methods_of(table: pd.DataFrame) -> dict[str, str]:
+    """Recipe -> its printed name."""
+    return dict(zip(table["recipe"], table["method"], strict=True))
 
 
 def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:

@@ -7,18 +7,17 @@ from pathlib import Path
 from typing import Annotated, Literal, NamedTuple, Self
 
 import pandas as pd
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
-from seedbed import yamls
-from seedbed.io import UserError
+from seedbed import markdown, yamls
 from seedbed.resources import resource, spec_file
-from seedbed.settings import OnceEach, Settings, explain
-from seedbed.tables.cells import grid
+from seedbed.settings import OnceEach, Settings, validated
+from seedbed.tables.cells import significant
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import Column, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
-CANNOT = "cannot be run"
+CANNOT, UNDECIDED = "cannot be run", "undecided"
 FILE = resource("claims.yaml")
 FEW = 4
 """Maximum number of comparisons in a cell of the page."""
@@ -122,10 +121,7 @@ class Claims(Settings):
         Raises:
             UserError: an unknown key, table, column or row.
         """
-        try:
-            return cls.model_validate(yamls.read(FILE))
-        except ValidationError as error:
-            raise UserError(explain(error, cls, where=str(FILE))) from None
+        return validated(cls, yamls.read(FILE), FILE)
 
     @property
     def tables(self) -> set[str]:
@@ -191,15 +187,9 @@ def page(claims: Claims) -> str:
     """All claims in Markdown, a table for each paper, with the results of this project's studies."""
     parts = []
     for paper, own in claims.papers.items():
-        lines = [["Claim", "The paper's numbers", "Here", "Verdict"]]
-        lines += [[_claim(one), _printed(one), _here(one), _verdict(one)] for one in own]
-        parts += [f"## {paper}", _left(lines)]
+        rows = [[_claim(one), _printed(one), _here(one), _verdict(one)] for one in own]
+        parts += [f"## {paper}", markdown.table(["Claim", "The paper's numbers", "Here", "Verdict"], rows)]
     return "\n\n".join(parts) + "\n"
-
-
-def _left(lines: list[list[str]]) -> str:
-    """A table whose cells are texts."""
-    return grid(lines).replace("---:", "---")
 
 
 def _claim(claim: Claim) -> str:
@@ -245,27 +235,32 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
         claims: the claims.
         tables: name -> the table as `tabulate.read` returns it.
     """
-    lines = [["Claim", "The paper's numbers", "Of this study", "Verdict"]]
+    rows = []
     for own in claims.papers.values():
         tried = [[*_tried(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
         if any(tried):
-            lines += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
-    return _left(lines) if len(lines) > 1 else ""
+            rows += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
+    return markdown.table(["Claim", "The paper's numbers", "Of this study", "Verdict"], rows) if rows else ""
 
 
-def _judged(claim: Claim, found: list[tuple[str, bool]]) -> tuple[str, str]:
-    """A study's comparisons, those in which a claim fails first, and the verdict."""
+def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, str]:
+    """A study's comparisons, those in which a claim fails first, then those without a test, and the verdict of the
+    others."""
     if not found:
         return "-", _untried(claim)
-    held = sum(better for _, better in found)
-    told = _few([text for text, _ in sorted(found, key=lambda one: one[1])])
-    if held < len(found) > 1:
-        told += f" (holds in {held} of {len(found)})"
-    return told, REPRODUCED if held == len(found) else NOT_REPRODUCED
+    tested = [better for _, better in found if better is not None]
+    order = {False: 0, None: 1, True: 2}
+    told = _few([text for text, _ in sorted(found, key=lambda one: order[one[1]])])
+    if tested and sum(tested) < len(found) > 1:
+        every = len(tested) if len(tested) == len(found) else f"the {len(tested)} tested"
+        told += f" (holds in {sum(tested)} of {every})"
+    if not tested:
+        return told, UNDECIDED
+    return told, REPRODUCED if all(tested) else NOT_REPRODUCED
 
 
-def _tried(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool]]:
-    """Each comparison that a table has of a claim, and whether the number is significantly better."""
+def _tried(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool | None]]:
+    """Each comparison that a table has of a claim, with the answer of `_better`."""
     if claim.cannot:
         return
     mine = table[table["language"].isin(claim.languages) & table["delta"].notna()]
@@ -297,11 +292,12 @@ def _number(row: pd.Series) -> str:
     return f"{row['value']:z.1f}{interval}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
 
 
-def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool:
+def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:
     """Whether a number is significantly better: by the table's test where it compares the two, else if the intervals
-    do not overlap."""
+    do not overlap; None: there is neither."""
     for row, base, sign in ((one, other, 1), (other, one, -1)):
         compared = row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"]
         if compared and row["column"] == base["column"] and pd.notna(row["p_adjusted"]):
-            return claim.holds(sign * row["difference"], 0) and bool(row["p_adjusted"] < 1 - row["level"])
-    return bool(one["high"] < other["low"] if claim.lower else one["low"] > other["high"])
+            return claim.holds(sign * row["difference"], 0) and significant(row)
+    low, high = (other, one) if claim.lower else (one, other)
+    return None if pd.isna(low["low"]) or pd.isna(high["high"]) else bool(low["low"] > high["high"])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from pydantic import BaseModel, FiniteFloat, NonNegativeInt, StrictStr, ValidationError, field_validator
+from pydantic import BaseModel, FiniteFloat, NonNegativeInt, StrictStr, field_validator
 
 from seedbed import origins
 from seedbed.evaluation.aggregation import ORDER, Aggregate, Items, mean
@@ -16,7 +16,7 @@ from seedbed.evaluation.significance import LEAST_ITEMS, replicates
 from seedbed.io import UserError, read_json, read_table
 from seedbed.languages import ANY
 from seedbed.names import TOGETHER
-from seedbed.settings import explain
+from seedbed.settings import validated
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.settings import Statistics
@@ -253,10 +253,7 @@ def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:
 
 
 def _file(path: Path) -> _File:
-    try:
-        return _File.model_validate(read_json(path))
-    except ValidationError as error:
-        raise UserError(f"{explain(error, _File, where=str(path))}; expected a score file") from None
+    return validated(_File, read_json(path), path, "a score file")
 
 
 def _resample(by: Aggregate, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 from seedbed.io import UserError, read_json
-from seedbed.settings import Settings, explain
+from seedbed.settings import Settings, validated
 
 NO_INTERVAL = "no interval"
 """Remark next to each: only the number is reported, so that nothing can be tested."""
@@ -98,7 +98,4 @@ def source_of(file: Path) -> str:
 
 
 def _read(file: Path) -> _Result:
-    try:
-        return _Result.model_validate(read_json(file))
-    except ValidationError as error:
-        raise UserError(f"{explain(error, _Result, where=str(file))}; expected a result file of mteb") from None
+    return validated(_Result, read_json(file), file, "a result file of mteb")

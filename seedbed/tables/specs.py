@@ -4,14 +4,13 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, model_validator
 
 from seedbed import yamls
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
-from seedbed.io import UserError
 from seedbed.names import languages_of
-from seedbed.settings import OnceEach, Settings, explain, suggest
+from seedbed.settings import OnceEach, Settings, suggest, validated
 
 OVERLAP = "overlap"
 """The protocol of columns that are measured on training triplets: Dice coefficients, without scores."""
@@ -40,11 +39,7 @@ class Spec(Settings):
             UserError: the file cannot be read; an unknown key, protocol or metric; or a value of the wrong type.
         """
         content = yamls.read(path)
-        model = cls.of(content)
-        try:
-            return model.model_validate(content)
-        except ValidationError as error:
-            raise UserError(explain(error, model, where=str(path))) from None
+        return validated(cls.of(content), content, path)
 
     @classmethod
     def of(cls, content: Any) -> type[Self]:

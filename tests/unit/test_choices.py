@@ -88,6 +88,11 @@ def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
         choose_candidate("scale", "dev", values, {"a": {"hau": hau}, "b": {"swh": swh}})
     with pytest.raises(UserError, match=r"hau.dev.json: no score.*hau"):
         choose_candidate("scale", "test", values, {"a": {"hau": hau}, "b": {"hau": hau}})
+    for content in ({"main_score": "0.5"}, {"metrics": {}}, [1]):
+        write_json(content, tmp_path / "b/swh/1/dev/swh.json")
+        manifests.write_list([tmp_path / "b/swh/1/dev/swh.json"], swh)
+        with pytest.raises(UserError, match=r"b/swh/1/dev/swh.json: no main score; delete it"):
+            choose_candidate("scale", "dev", values, {"a": {"swh": swh}, "b": {"swh": swh}})
     with pytest.raises(UserError, match=r"dev: prefix of a.*scores of b"):
         choose_candidate("prefix", "dev", {"a": ""}, {"b": {}})
     for content in ({"scales": 1}, [1], {"scale": "1"}):

@@ -96,7 +96,18 @@ INSIDE = {
     ],
     "evaluation": [
         *("significance", "aggregation", "geometry", "bitext", "metrics", "protocols", "settings", "orders", "maps"),
-        *("scores", "classification", "protocols/", "scoring", "files", "fusion", "mteb_check", "compute", "systems"),
+        *(
+            "scores",
+            "shots",
+            "classification",
+            "protocols/",
+            "scoring",
+            "files",
+            "fusion",
+            "mteb_check",
+            "compute",
+            "systems",
+        ),
     ],
     "tables": [
         *(

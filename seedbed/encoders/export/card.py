@@ -1,12 +1,13 @@
 """The model card of an encoder, from the facts of its manifest."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from huggingface_hub import ModelCardData
 
 from seedbed import licences, origins
+from seedbed.markdown import table
 
 TEMPLATE = """---
 {front_matter}
@@ -155,13 +156,6 @@ def _data(records: list[dict[str, Any]], *, trained: bool) -> str:
         return "Not stated." if trained else "No training text."
     said = [(one.get("name"), origins.in_words(one.get("origin", [])), one.get("licence")) for one in records]
     return table(("Data", "Origin", "Licence"), [[cell or "not stated" for cell in row] for row in said])
-
-
-def table(header: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table in Markdown."""
-    cells = [[str(cell).replace("|", "\\|") for cell in row] for row in (header, *rows)]
-    lines = [f"| {' | '.join(row)} |" for row in cells]
-    return "\n".join([lines[0], "|" + " --- |" * len(cells[0]), *lines[1:]])
 
 
 class Usage(NamedTuple):

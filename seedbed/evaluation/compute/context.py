@@ -19,8 +19,8 @@ from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost, Counted, Timed, dtype_of, sample, sizes_of
 from seedbed.evaluation.compute.measuring import flops, reading, seconds
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.evaluation.protocols import icl
 from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.shots import Shots, queries_of
 from seedbed.generators.settings import Generator
 from seedbed.generators.weights.folder import is_encoder_decoder
 from seedbed.generators.writing.likelihood import left_padded
@@ -59,7 +59,7 @@ def in_context(
     sizes = sizes_of(question, spec)
     labels = known_labels("compute", question.test, question.train, also=question.task.labels)
     few = replace(question, test=pd.DataFrame(sample(question.test.to_dict("records"), spec.queries)))
-    queries = icl.queries_of(few, icl.Shots(how.shots, balance=how.balance))
+    queries = queries_of(few, Shots(how.shots, balance=how.balance))
     answering, instruction = how.answering(), question.task.instruction
     backend = open_greedy(generator, base, answering)
     limit = generator.sampling.max_prompt_tokens

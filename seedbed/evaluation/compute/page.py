@@ -9,6 +9,7 @@ import pandas as pd
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost
 from seedbed.evaluation.compute.measuring import Span
+from seedbed.markdown import table
 
 HEAD = """# What labels cost (MINERS, table 4)
 
@@ -73,11 +74,14 @@ def layout(costs: Sequence[Cost], about: Mapping[str, Any], machine: Mapping[str
     return "\n".join(
         [
             HEAD.format(**costs[0].sizes._asdict(), **about),
-            _table(["method", "model", "TFLOPs, formula", "TFLOPs, done", "seconds"], whole, numbers=3),
+            table(["method", "model", "TFLOPs, formula", "TFLOPs, done", "seconds"], whole, right=3),
+            "",
             "## Counted, by the text\n",
-            _table(["method", "model", "pass", "GFLOPs", "texts", "tokens read", "of which filling"], made, numbers=4),
+            table(["method", "model", "pass", "GFLOPs", "texts", "tokens read", "of which filling"], made, right=4),
+            "",
             "## Timed\n",
-            _table(["method", "model", "part", "texts", "dtype", "seconds"], parts, numbers=1),
+            table(["method", "model", "part", "texts", "dtype", "seconds"], parts, right=1),
+            "",
             *_crossings(costs),
             FOOT.format(**about, **machine),
         ]
@@ -109,9 +113,3 @@ def _read(one: Any) -> list[str]:
     if not one.read:
         return ["", ""]
     return [f"{one.read.tokens / one.texts:.1f}", f"{one.read.filling / max(one.read.tokens, 1):.0%}"]
-
-
-def _table(head: Sequence[str], rows: Sequence[Sequence[Any]], *, numbers: int) -> str:
-    """A Markdown table whose last columns are numbers."""
-    rule = ["---"] * (len(head) - numbers) + ["---:"] * numbers
-    return "\n".join("| " + " | ".join(map(str, row)) + " |" for row in [head, rule, *rows]) + "\n"

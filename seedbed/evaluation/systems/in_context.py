@@ -4,7 +4,6 @@ Its manifest's `system` has generator (`generators.settings.Generator`), answeri
 its parts are base, unless the model is behind an API, and retriever, if prompts have examples.
 """
 
-import json
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -15,13 +14,14 @@ from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import open_greedy, predict_labels, request_key
 from seedbed.classifiers.manifest import parts_of
 from seedbed.encoders.models.inference import Opened, opened
-from seedbed.evaluation.protocols import icl
 from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.shots import Shots, queries_of
 from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing.journal import answers
 from seedbed.precision import precision
 from seedbed.servers import today
+from seedbed.settings import validated
 from seedbed.vectors.store import encode_ahead
 
 LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
@@ -34,16 +34,16 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         UserError: a part is missing, the study does not name the API, or a model cannot be opened.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
-    generator = today(Generator.load(json.dumps(settings["generator"])), folder)
-    answering = Answering.load(json.dumps(settings["answering"]))
-    shots, base = icl.Shots(**settings["examples"]), parts.get("base")
+    generator = today(validated(Generator, settings["generator"], "generator"), folder)
+    answering = validated(Answering, settings["answering"], "answering")
+    shots, base = Shots(**settings["examples"]), parts.get("base")
     opens = partial(open_greedy, generator, base, answering)
     model = opening.hold(MODEL, (generator, base, answering), lambda: cache(opens))
     retriever = _retriever(parts["retriever"], opening) if "retriever" in parts else None
     weights = manifests.digest_of(base)
 
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
-        queries = icl.queries_of(trial, shots)
+        queries = queries_of(trial, shots)
         with answers(opening.state, request_key(generator, weights, labels, answering, opening.language)) as journal:
             return predict_labels(generator, model, queries, labels, trial.task.instruction, answering, journal)
 

@@ -5,7 +5,6 @@ and variant: source; translated, for which the opening has the English of all te
 which may use it too. Its parts are base, unless the model is behind an API, and prefix, the encoder of soft prompts.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -32,6 +31,7 @@ from seedbed.generators.writing.prompts import Style, options_prompt, problem_pr
 from seedbed.io import UserError
 from seedbed.precision import precision
 from seedbed.servers import today
+from seedbed.settings import validated
 
 LIBRARIES = ("torch", "transformers")
 
@@ -43,8 +43,8 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         UserError: a part is missing, the study does not name the API, or variant translated has no English.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
-    generator = today(Generator.load(json.dumps(settings["generator"])), folder)
-    how, base = Reasoning.load(json.dumps(settings["reasoning"])), parts.get("base")
+    generator = today(validated(Generator, settings["generator"], "generator"), folder)
+    how, base = validated(Reasoning, settings["reasoning"], "reasoning"), parts.get("base")
     said = _in_english(opening.english) if settings["variant"] == "translated" or opening.english else str
     opens = partial(open_backend, generator.greedy(max_new_tokens=how.max_new_tokens), base)
     model = opening.hold(MODEL, (generator, base, how), lambda: cache(opens))

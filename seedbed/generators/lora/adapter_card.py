@@ -9,6 +9,7 @@ from huggingface_hub import ModelCardData
 from seedbed import licences
 from seedbed.io import read_json
 from seedbed.manifests import MANIFEST
+from seedbed.markdown import table
 
 TEMPLATE = """---
 {front_matter}
@@ -117,7 +118,6 @@ def _card(manifest: Mapping[str, Any], base: Mapping[str, str], place: str, lice
     rank = task.get("lora") or {}
     facts |= {name: rank[name] for name in ("rank", "alpha", "epochs") if name in rank}
     facts |= {f"made with {name}": version for name, version in task.get("versions", {}).items()}
-    rows = ["| Fact | Value |", "| --- | --- |", *(f"| {name} | {value} |" for name, value in facts.items())]
     what = [str(task.get(name)) for name in ("kind", "polarity", "language") if task.get(name)]
     usage = AUTO if base["id"] and not classifies else BY_HAND
     return TEMPLATE.format(
@@ -125,7 +125,7 @@ def _card(manifest: Mapping[str, Any], base: Mapping[str, str], place: str, lice
         title=" ".join(["Adapter of", base["name"], *(["for", ", ".join(what)] if what else [])]),
         base=base["id"] or base["name"],
         revision=f" at `{base['revision']}`" if base["revision"] else "",
-        facts="\n".join(rows),
+        facts=table(("Fact", "Value"), facts.items()),
         usage=usage.format(
             place=place, kind="AutoModel" if classifies else "AutoModelForCausalLM", name=base["id"] or base["name"]
         ),

@@ -1,6 +1,5 @@
 """Calibrating forecasts by finished jobs: the median ratio of measured to default cost."""
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from statistics import median
 
+from seedbed.benchmark_files import last_run
+from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.costs import HEADROOM
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.job import Job
@@ -69,39 +70,20 @@ def collect(plan: Plan, benchmarks: Path) -> Records:
     for job in plan.jobs:
         if not (job.benchmark and Path(job.benchmark).is_file() and all(Path(o).exists() for o in job.outputs)):
             continue
-        if (measured := read_benchmark(job.benchmark)) is None:
+        if (measured := last_run(job.benchmark)) is None:
             broken += 1
             continue
         work = plan.work(job)
-        memory = measured["max_rss"] * HEADROOM / asked if (asked := job.asks("mem_mb")) else 0
+        memory = measured.memory * HEADROOM / asked if (asked := job.asks("mem_mb")) else 0
         disk = _bytes(job) / work.disk if work.disk else 0
-        usable.append(Record((job.rule, job.model), measured["s"] / plan.seconds(job), memory, disk))
+        usable.append(Record((job.rule, job.model), measured.seconds / plan.seconds(job), memory, disk))
     known = {Path(job.benchmark) for job in plan.jobs} | {benchmarks / "forecast/forecast.jsonl"}
     return Records(usable, broken, sum(file not in known for file in benchmarks.rglob("*.jsonl")))
 
 
-def read_benchmark(path: str | Path) -> dict[str, float] | None:
-    """The last run in a benchmark file: seconds `s`, and `max_rss` in MiB or 0; None: it is broken or has no time."""
-    try:
-        record = json.loads(Path(path).read_text(encoding="utf-8").splitlines()[-1])
-        seconds, memory = float(record["s"]), _number(record.get("max_rss"))
-    except (OSError, IndexError, KeyError, TypeError, ValueError):
-        return None
-    return {"s": seconds, "max_rss": memory} if math.isfinite(seconds) and seconds > 0 else None
-
-
-def _number(value: object) -> float:
-    """A number of a benchmark file; `-` or `NA`, which Snakemake writes for what it could not measure, is no number."""
-    try:
-        number = float(value)  # type: ignore[arg-type]
-    except (TypeError, ValueError):
-        return 0
-    return number if math.isfinite(number) and number > 0 else 0
-
-
 def _bytes(job: Job) -> float:
     """Size of a job's outputs; of a manifest, the size of its folder."""
-    paths = [Path(output).parent if Path(output).name == "seedbed.json" else Path(output) for output in job.outputs]
+    paths = [Path(output).parent if Path(output).name == MANIFEST else Path(output) for output in job.outputs]
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
     return sum(file.stat().st_size for file in files if file.is_file())
 

@@ -6,16 +6,13 @@ from seedbed.classifiers.settings import Reasoning
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Answering, Generator
 from seedbed.manifests import MANIFEST
-from seedbed.operations.forecasting.sizes import Sizes
+from seedbed.operations.forecasting.sizes import Effort, Sizes
 from seedbed.operations.job import Job
 
 ANSWERED = ("fine_tune", "tune_encoder")
 """Rules that leave a fine-tuned model's answers, which a score reads."""
 LIKELIHOOD = "multiple_choice"
 """The protocol for which a reasoning model processes prompts and generates nothing."""
-
-Effort = tuple[float, float, float]
-"""Floating-point operations, tokens, rows."""
 
 
 def tuning(sizes: Sizes, job: Job) -> Effort:
@@ -27,7 +24,7 @@ def tuning(sizes: Sizes, job: Job) -> Effort:
     else:
         learning = FineTuning.model_validate(job.arguments.learning) if job.of("kind") else job.arguments.fine_tuning
     learnt = sizes.rows(job.arguments.train) * learning.epochs * length
-    return (6 * learnt + 2 * tests * length) * sizes.model(job).body, learnt + tests * length, tests
+    return Effort((6 * learnt + 2 * tests * length) * sizes.model(job).body, learnt + tests * length, tests)
 
 
 def scoring(sizes: Sizes, job: Job) -> Effort:
@@ -38,16 +35,16 @@ def scoring(sizes: Sizes, job: Job) -> Effort:
     if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):
         return _encoded(sizes, job, maker, 2 * rows * sizes.costs.tokens.sentence, rows)
     if maker.rule in ANSWERED:
-        return 0, 0, rows
+        return Effort(rows=rows)
     every = [_answered(sizes, job, sizes.maker(f"{folder}/{MANIFEST}"), once) for folder in folders]
-    return tuple(map(sum, zip(*every, strict=True)))
+    return Effort(*map(sum, zip(*every, strict=True)))
 
 
 def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
     """The tokens that a described classifier processes and generates."""
     system, lengths = maker.arguments.system, sizes.costs.tokens
     if system["kind"] == "chance":
-        return 0, 0, rows
+        return Effort(rows=rows)
     if system["kind"] == "reasoning":
         generator = Generator.model_validate(system["generator"])
         limit = Reasoning.model_validate(system["reasoning"]).max_new_tokens
@@ -61,7 +58,7 @@ def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
         drawn = how.max_new_tokens if how.answer == "generation" else 0
         return sizes.generation(job, generator, rows, min(prompt, generator.sampling.max_prompt_tokens), drawn)
     tokens = rows * (getattr(lengths, system["style"], 0) + 2 * lengths.sentence)
-    return 2 * sizes.model(job).body * tokens, tokens, rows
+    return Effort(2 * sizes.model(job).body * tokens, tokens, rows)
 
 
 def _encoded(sizes: Sizes, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
@@ -69,4 +66,4 @@ def _encoded(sizes: Sizes, job: Job, maker: Job | None, tokens: float, rows: flo
     fusion = maker.of("fusion") if maker and job.arguments.english else ""
     own = sizes.model(job).body if fusion != "english" else 0
     english = sizes.english(maker).body if maker and fusion else 0
-    return 2 * (own + english) * tokens, tokens * ((own > 0) + (english > 0)), rows
+    return Effort(2 * (own + english) * tokens, tokens * ((own > 0) + (english > 0)), rows)

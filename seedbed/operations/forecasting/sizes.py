@@ -1,6 +1,8 @@
 """What is known of the sizes of a plan's jobs: rows of their tables, parameters of their models."""
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from seedbed.corpora.select import subset
 from seedbed.encoders.settings import Training
@@ -16,6 +18,16 @@ ELSEWHERE = Model(parameters=1, body=1)
 """A model behind an endpoint: it costs nothing here but waiting, which cannot be forecast."""
 NOTHING = Model.model_construct(parameters=0.0, body=0.0)
 """No model."""
+
+
+class Effort(NamedTuple):
+    """The work of a job."""
+
+    flops: float = 0
+    """Floating-point operations."""
+    tokens: float = 0
+    """Tokens that are encoded, trained on and generated."""
+    rows: float = 0
 
 
 class Sizes:
@@ -62,33 +74,9 @@ class Sizes:
         return self._rows[path]
 
     def _expected(self, path: str) -> float:
-        job = self._maker.get(path)
-        default = self.costs.rows["default"]
-        if job is None:
-            return default
-        if job.rule == "fetch_corpus":
-            source = job.arguments.source
-            if source.file and Path(source.file).is_file():
-                return _lines(source.file)
-            kind = "package" if source.package else job.wildcards["corpus"]
-            return source.rows or self.costs.rows.get(kind, default)
-        if job.rule == "join_triplets":
-            return self.used_rows(job, self.rows(job.arguments.anchors))
-        if job.rule == "sample_text":
-            return min(subset.SENTENCES, self.rows(job.arguments.corpus))
-        if job.rule == "select_anchors":
-            return min(job.arguments.anchors.count, self.rows(job.arguments.corpus))
-        if job.rule == "select_pairs":
-            return job.arguments.seed_pairs.count
-        if job.rule == "translate":
-            return self.texts(job)
-        if job.rule == "choose_translations":
-            return self.rows(next(iter(job.arguments.translations.values())))
-        if job.rule == "build_xllora_examples":
-            return float(job.arguments.count)
-        tables = {"audit_triplets": "triplets", "mine_neighbours": "pairs"}
-        rows = self.rows(job.of(tables.get(job.rule, "anchors"), ""))
-        return rows * self.costs.kept if job.rule == "audit_triplets" else rows
+        if (job := self._maker.get(path)) is None:
+            return self.costs.rows["default"]
+        return ROWS[job.rule](self, job) if job.rule in ROWS else self.rows(job.of("anchors", ""))
 
     def texts(self, job: Job) -> float:
         """The number of texts of a set that are not in the pivot language, if none occurs twice."""
@@ -106,15 +94,13 @@ class Sizes:
         """The number of rows that all steps of a training read together, of a number of rows in an epoch."""
         return training.steps * min(training.batch_size, rows) if training.steps else rows * training.epochs
 
-    def generation(
-        self, job: Job, generator: Generator, rows: float, prompt: float, generated: float
-    ) -> tuple[float, float, float]:
-        """Floating-point operations, tokens and rows of a generator, for given numbers of prompt and generated tokens
+    def generation(self, job: Job, generator: Generator, rows: float, prompt: float, generated: float) -> Effort:
+        """The work of a generator, for given numbers of prompt and generated tokens
         per row.
         """
         backend = "cpu" if self.device == "cpu" else generator.backend
         effort = rows * (prompt + generated * self.costs.drawing[backend])
-        return 2 * self.model(job).parameters * effort, rows * (prompt + generated), rows
+        return Effort(2 * self.model(job).parameters * effort, rows * (prompt + generated), rows)
 
     def _size(self, job: Job) -> Model:
         """Counted in weights that are there, else by name."""
@@ -127,6 +113,30 @@ class Sizes:
         """The encoders that a job fuses."""
         sizes = [self._models.get(name) or self.costs.size(name, "") for name in job.arguments.members]
         return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
+
+
+def _fetched(sizes: Sizes, job: Job) -> float:
+    """Rows of a corpus: counted in a file of this machine, else those that its source or its kind has."""
+    source = job.arguments.source
+    if source.file and Path(source.file).is_file():
+        return _lines(source.file)
+    kind = "package" if source.package else job.wildcards["corpus"]
+    return source.rows or sizes.costs.rows.get(kind, sizes.costs.rows["default"])
+
+
+ROWS: Mapping[str, Callable[[Sizes, Job], float]] = {
+    "fetch_corpus": _fetched,
+    "sample_text": lambda sizes, job: min(subset.SENTENCES, sizes.rows(job.arguments.corpus)),
+    "select_anchors": lambda sizes, job: min(job.arguments.anchors.count, sizes.rows(job.arguments.corpus)),
+    "select_pairs": lambda sizes, job: job.arguments.seed_pairs.count,
+    "build_xllora_examples": lambda sizes, job: float(job.arguments.count),
+    "translate": Sizes.texts,
+    "choose_translations": lambda sizes, job: sizes.rows(next(iter(job.arguments.translations.values()))),
+    "join_triplets": lambda sizes, job: sizes.used_rows(job, sizes.rows(job.arguments.anchors)),
+    "audit_triplets": lambda sizes, job: sizes.rows(job.of("triplets", "")) * sizes.costs.kept,
+    "mine_neighbours": lambda sizes, job: sizes.rows(job.of("pairs", "")),
+}
+"""Rule -> rows of the tables that its jobs will write; other rules write as many as there are anchors."""
 
 
 def _lines(path: str) -> float:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from seedbed import gpu_memory
 from seedbed.encoders.settings import Training
 from seedbed.manifests import MANIFEST
-from seedbed.operations.forecasting.sizes import Sizes
+from seedbed.operations.forecasting.sizes import Effort, Sizes
 from seedbed.operations.job import Job
 
 ASKED, NUMBERS = 25, 8
 """Tokens of a judge's prompt about a candidate, and of the numbers that it generates."""
-
-Effort = tuple[float, float, float]
-"""Floating-point operations, tokens, rows."""
 
 
 def translation(sizes: Sizes, job: Job) -> Effort:
     """A prompt with its text, and the translation; an encoder-decoder counts as one that reads both."""
     rows = sizes.texts(job)
     if not (generator := job.arguments.generator):
-        return 0, 0, rows
+        return Effort(rows=rows)
     length = sizes.length(job)
     asked = getattr(sizes.costs.tokens, generator.prompts) if job.arguments.reads == "prompt" else 0
     return sizes.generation(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
@@ -33,14 +30,14 @@ def judgement(sizes: Sizes, job: Job) -> Effort:
     """
     rows, count = sizes.texts(job), len(job.arguments.translations)
     if not (generator := job.arguments.generator):
-        return 0, 0, rows * count
+        return Effort(rows=rows * count)
     length = sizes.length(job)
     beginning, candidate = getattr(sizes.costs.tokens, generator.prompts) + length, length + ASKED
     if job.arguments.answer == "numbers":
         flops, tokens, _ = sizes.generation(job, generator, rows * count, beginning + candidate, NUMBERS)
     else:
         flops, tokens, _ = sizes.generation(job, generator, rows, beginning + count * candidate, 0)
-    return flops, tokens, rows * count
+    return Effort(flops, tokens, rows * count)
 
 
 def anchoring(sizes: Sizes, job: Job) -> Effort:
@@ -60,7 +57,7 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
     learns = 6 * body * seen * length if training.part == "all" else 2 * body * texts * length
     steps = 6 * maps * objective.pool_size * seen
     read = seen if training.part == "all" else texts
-    return learns + 2 * english * candidates * length + steps, (read + candidates) * length, 0
+    return Effort(learns + 2 * english * candidates * length + steps, (read + candidates) * length, 0)
 
 
 def fused(sizes: Sizes, job: Job) -> Effort:
@@ -76,7 +73,7 @@ def fused(sizes: Sizes, job: Job) -> Effort:
     tokens = sentences * seen * _cut(sizes, training)
     through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
     own = {"all": 6}.get(training.part, 2) * sizes.model(job).body if fusion != "english" else 0
-    return (own + through * sizes.english(job).body) * tokens, 2 * tokens, 0
+    return Effort((own + through * sizes.english(job).body) * tokens, 2 * tokens, 0)
 
 
 def choosing(sizes: Sizes, job: Job) -> Effort:
@@ -87,9 +84,9 @@ def choosing(sizes: Sizes, job: Job) -> Effort:
     if folder := job.arguments.similarity:
         maker = sizes.maker(f"{folder}/{MANIFEST}")
         read = rows * (1 + len(job.arguments.translations)) * length
-        return 2 * sizes.model(maker or job).body * read, read, rows
+        return Effort(2 * sizes.model(maker or job).body * read, read, rows)
     read = rows * length if job.arguments.actor else 0
-    return 2 * sizes.model(job).body * read, read, rows
+    return Effort(2 * sizes.model(job).body * read, read, rows)
 
 
 def _cut(sizes: Sizes, training: Training) -> float:

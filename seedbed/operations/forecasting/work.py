@@ -4,8 +4,8 @@ Training costs 6 operations for each parameter and token, reading 2 (Kaplan et a
 A frozen base needs no gradient of its weights (4), but with activations computed again on the way back it is 6 again.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
 
 from seedbed.encoders.compression.settings import COMPARED
 from seedbed.generators.settings import WRITING, Lora
@@ -15,7 +15,7 @@ from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.operations.forecasting import scored, translations
 from seedbed.operations.forecasting.costs import CostSpec, Device, RuleCost
-from seedbed.operations.forecasting.sizes import ENCODERS, Sizes
+from seedbed.operations.forecasting.sizes import ENCODERS, Effort, Sizes
 from seedbed.operations.job import Job
 
 ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
@@ -73,90 +73,11 @@ class Plan(Sizes):
                 known |= sizes.keys()
         return found
 
-    def _effort(self, job: Job) -> tuple[float, float, float]:
-        """Floating-point operations, tokens, rows."""
-        ways = dict.fromkeys(ADAPTERS, self._adapter)
-        ways |= dict.fromkeys(("synthesise", "build_xllora_examples"), self._generation)
-        ways |= dict.fromkeys(scored.ANSWERED, partial(scored.tuning, self))
-        ways |= {"translate": partial(translations.translation, self), "judge": partial(translations.judgement, self)}
-        ways |= {"choose_translations": partial(translations.choosing, self), "score": partial(scored.scoring, self)}
-        ways |= {"train_encoder": self._encoder, "align_encoders": self._together_trained}
-        if find := ways.get(job.rule):
-            return find(job)
-        if job.rule == "fuse_encoders":
-            return self._read(job, sum(map(self.rows, job.arguments.tests.values())), texts=2)
-        if job.rule == "mine_neighbours":
-            return self._read(job, self.rows(job.arguments.pool))
-        if job.rule == "train_vocabulary":
-            return 0, 0, self.used_rows(job, self.rows(job.arguments.texts))
-        if job.rule == "copy_encoder":  # all tokens are counted, and some texts read
-            return self._read(job, min(COMPARED, self.rows(job.arguments.texts)), texts=2)
-        if job.rule == "adapt_backbone":
-            masked = job.arguments.masked
-            tokens = masked.steps * masked.batch_size * masked.length
-            return 6 * self.model(job).body * tokens, tokens, 0
-        if job.rule == "embed_pivot":
-            return self._read(job, self.rows(job.arguments.texts) * len(job.arguments.columns))
-        if job.rule == "map_texts":
-            shown = job.arguments.map
-            return self._read(job, 2 * shown.pairs * len(job.arguments.texts) if shown.pairs else shown.texts)
-        rows = max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0)
-        if job.rule in ("sample_text", "select_anchors", "select_pairs"):  # every row is looked at
-            rows = self.rows(job.arguments.corpus)
-        return 0, 0, rows
-
-    def _read(self, job: Job, rows: float, texts: int = 1) -> tuple[float, float, float]:
-        """The number of sentences that an encoder encodes, with a given number per row."""
-        tokens = texts * rows * self.costs.tokens.sentence
-        return 2 * self.model(job).body * tokens, tokens, rows
-
-    def _adapter(self, job: Job) -> tuple[float, float, float]:
-        lora, lengths = job.arguments.lora, self.costs.tokens
-        table = next(file for name in ("triplets", "texts", "examples") if (file := job.of(name)))
-        rows = min(lora.examples, self.rows(table))
-        prompt = getattr(lengths, job.arguments.style, 0)
-        length = lengths.instruction if job.of("kind") == "instructions" else prompt + 2 * lengths.sentence
-        tokens = rows * lora.epochs * min(length, lora.max_length)
-        return 6 * self.model(job).parameters * tokens, tokens, rows
-
-    def _generation(self, job: Job) -> tuple[float, float, float]:
-        generator, lengths, shots = job.arguments.generator, self.costs.tokens, 0
-        if job.rule == "synthesise":
-            rows = self.used_rows(job, self.rows(job.arguments.anchors)) / job.arguments.shards
-            shots = generator.shots if WRITING[job.arguments.method].prompt in FEW_SHOT else 0
-        else:
-            rows = 0 if job.arguments.published else float(job.arguments.count)
-        prompt = getattr(lengths, generator.prompts) + (1 + 2 * shots) * lengths.sentence
-        drawn = min(generator.sampling.max_new_tokens, lengths.sentence)
-        flops, tokens, _ = self.generation(job, generator, 2 * rows, prompt, drawn)  # a positive and a negative of each
-        return flops, tokens, rows
-
-    def _encoder(self, job: Job) -> tuple[float, float, float]:
-        if not (learns := job.arguments.objective):
-            return 0, 0, 0
-        if job.arguments.translations:
-            return translations.anchoring(self, job)
-        if job.arguments.fusion:
-            return translations.fused(self, job)
-        # SimCSE reads a sentence without partners twice.
-        files = [*job.arguments.each.values()] or [job.arguments.texts]
-        alone = files[0].name.endswith(f"{ANCHORS}.tsv")
-        sentences = 2 if alone else max(map(len, learns.shapes))
-        training, rows = job.arguments.training, max(map(self.rows, files))  # of all ids are one epoch
-        length = min(training.max_length, self.costs.tokens.sentence)
-        tokens = self.trained_rows(training, self.used_rows(job, rows)) * length  # of one text in each row
-        return (6 * sentences + 2 * learns.reread) * self.model(job).body * tokens, sentences * tokens, 0
-
-    def _together_trained(self, job: Job) -> tuple[float, float, float]:
-        """All sentences of the ids' rows, in an epoch once for each language that gets adapters; no other weight has a
-        gradient.
-        """
-        training, rows = job.arguments.training, max(map(self.rows, job.arguments.each.values()))
-        learning = len(job.arguments.each) - len(job.arguments.fixed)
-        sentences = max(map(len, job.arguments.objective.shapes))
-        length = min(training.max_length, self.costs.tokens.sentence)
-        tokens = sentences * self.trained_rows(training, self.used_rows(job, rows) * learning) * length
-        return 4 * self.model(job).body * tokens, tokens, 0
+    def _effort(self, job: Job) -> Effort:
+        """The work on a job's rows; of a rule that only reads or writes tables, the rows that it writes."""
+        if find := EFFORTS.get(job.rule):
+            return find(self, job)
+        return Effort(rows=max((self.rows(output) for output in job.outputs if output.endswith(".tsv")), default=0))
 
     def _weights_written(self, job: Job) -> float:
         """Bytes of weights, with 20 MB of tokenizer."""
@@ -189,3 +110,108 @@ class Plan(Sizes):
             return self.costs.rules[job.rule]
         except KeyError:
             raise UserError(f"seedbed/resources/forecast.yaml: rules.{job.rule}: missing; give its cost") from None
+
+
+def _encoding(sizes: Sizes, job: Job, rows: float, texts: int = 1) -> Effort:
+    """Encoding rows with a number of sentences each."""
+    tokens = texts * rows * sizes.costs.tokens.sentence
+    return Effort(2 * sizes.model(job).body * tokens, tokens, rows)
+
+
+def _adapter(sizes: Sizes, job: Job) -> Effort:
+    lora, lengths = job.arguments.lora, sizes.costs.tokens
+    table = next(file for name in ("triplets", "texts", "examples") if (file := job.of(name)))
+    rows = min(lora.examples, sizes.rows(table))
+    prompt = getattr(lengths, job.arguments.style, 0)
+    length = lengths.instruction if job.of("kind") == "instructions" else prompt + 2 * lengths.sentence
+    tokens = rows * lora.epochs * min(length, lora.max_length)
+    return Effort(6 * sizes.model(job).parameters * tokens, tokens, rows)
+
+
+def _generation(sizes: Sizes, job: Job) -> Effort:
+    generator, lengths, shots = job.arguments.generator, sizes.costs.tokens, 0
+    if job.rule == "synthesise":
+        rows = sizes.used_rows(job, sizes.rows(job.arguments.anchors)) / job.arguments.shards
+        shots = generator.shots if WRITING[job.arguments.method].prompt in FEW_SHOT else 0
+    else:
+        rows = 0 if job.arguments.published else float(job.arguments.count)
+    prompt = getattr(lengths, generator.prompts) + (1 + 2 * shots) * lengths.sentence
+    drawn = min(generator.sampling.max_new_tokens, lengths.sentence)
+    flops, tokens, _ = sizes.generation(job, generator, 2 * rows, prompt, drawn)  # a positive and a negative of each
+    return Effort(flops, tokens, rows)
+
+
+def _encoder(sizes: Sizes, job: Job) -> Effort:
+    if not (learns := job.arguments.objective):
+        return Effort()
+    if job.arguments.translations:
+        return translations.anchoring(sizes, job)
+    if job.arguments.fusion:
+        return translations.fused(sizes, job)
+    # SimCSE reads a sentence without partners twice.
+    files = [*job.arguments.each.values()] or [job.arguments.texts]
+    alone = files[0].name.endswith(f"{ANCHORS}.tsv")
+    sentences = 2 if alone else max(map(len, learns.shapes))
+    training, rows = job.arguments.training, max(map(sizes.rows, files))  # of all ids are one epoch
+    length = min(training.max_length, sizes.costs.tokens.sentence)
+    tokens = sizes.trained_rows(training, sizes.used_rows(job, rows)) * length  # of one text in each row
+    return Effort((6 * sentences + 2 * learns.reread) * sizes.model(job).body * tokens, sentences * tokens, 0)
+
+
+def _together_trained(sizes: Sizes, job: Job) -> Effort:
+    """All sentences of the ids' rows, in an epoch once for each language that gets adapters; no other weight has a
+    gradient.
+    """
+    training, rows = job.arguments.training, max(map(sizes.rows, job.arguments.each.values()))
+    learning = len(job.arguments.each) - len(job.arguments.fixed)
+    sentences = max(map(len, job.arguments.objective.shapes))
+    length = min(training.max_length, sizes.costs.tokens.sentence)
+    tokens = sentences * sizes.trained_rows(training, sizes.used_rows(job, rows) * learning) * length
+    return Effort(4 * sizes.model(job).body * tokens, tokens, 0)
+
+
+def _masked(sizes: Sizes, job: Job) -> Effort:
+    """Masked language modelling: all steps of full length."""
+    masked = job.arguments.masked
+    tokens = masked.steps * masked.batch_size * masked.length
+    return Effort(6 * sizes.model(job).body * tokens, tokens)
+
+
+def _mapped(sizes: Sizes, job: Job) -> Effort:
+    """The texts of a map, or both sides of its pairs in each language."""
+    shown = job.arguments.map
+    return _encoding(sizes, job, 2 * shown.pairs * len(job.arguments.texts) if shown.pairs else shown.texts)
+
+
+def _copied(sizes: Sizes, job: Job) -> Effort:
+    """The texts on which a copy is compared with its original; of the others only tokens are counted."""
+    return _encoding(sizes, job, min(COMPARED, sizes.rows(job.arguments.texts)), texts=2)
+
+
+def _whole_corpus(sizes: Sizes, job: Job) -> Effort:
+    """Every row of a corpus, which a selection looks at."""
+    return Effort(rows=sizes.rows(job.arguments.corpus))
+
+
+EFFORTS: Mapping[str, Callable[[Sizes, Job], Effort]] = {
+    **dict.fromkeys(ADAPTERS, _adapter),
+    **dict.fromkeys(("synthesise", "build_xllora_examples"), _generation),
+    **dict.fromkeys(("sample_text", "select_anchors", "select_pairs"), _whole_corpus),
+    **dict.fromkeys(scored.ANSWERED, scored.tuning),
+    "score": scored.scoring,
+    "translate": translations.translation,
+    "judge": translations.judgement,
+    "choose_translations": translations.choosing,
+    "train_encoder": _encoder,
+    "align_encoders": _together_trained,
+    "adapt_backbone": _masked,
+    "train_vocabulary": lambda sizes, job: Effort(rows=sizes.used_rows(job, sizes.rows(job.arguments.texts))),
+    "copy_encoder": _copied,
+    "fuse_encoders": lambda sizes, job: _encoding(sizes, job, sum(map(sizes.rows, job.arguments.tests.values())), 2),
+    "mine_neighbours": lambda sizes, job: _encoding(sizes, job, sizes.rows(job.arguments.pool)),
+    "embed_pivot": lambda sizes, job: _encoding(
+        sizes, job, sizes.rows(job.arguments.texts) * len(job.arguments.columns)
+    ),
+    "map_texts": _mapped,
+}
+"""Rule -> the work of its jobs; other rules only read and write tables."""

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, systems
+from seedbed.tables.cells import languages_of, methods_of, systems
 from seedbed.tables.figures.specs import Columns
 from seedbed.tables.figures.style import MARKERS, PALE, Margins, colours, named, ordered, write_around
 from seedbed.tables.published import AVERAGE
@@ -51,7 +51,7 @@ def _called(table: pd.DataFrame, spec: Columns) -> tuple[dict[tuple[str, str], s
     lines, backbones = systems(table), table["backbone"].unique()
     if len(lines) == 1 or len(backbones) > 1:
         return lines, spec.title
-    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    methods = methods_of(table)
     return {line: methods[line[1]] for line in lines}, f"{spec.title}, {backbones[0]}"
 
 

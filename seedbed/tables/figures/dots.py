@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, without_lone_average
+from seedbed.tables.cells import languages_of, methods_of, significant, without_lone_average
 from seedbed.tables.figures.specs import Dots
 from seedbed.tables.figures.style import (
     BAND,
@@ -43,7 +43,7 @@ def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
     table = pd.concat([without_lone_average(part) for _, part in panels])
     backbones, columns = table["backbone"].unique(), table["column"].unique()
     places, shades = _places(table), colours(table["recipe"], spec)
-    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    methods = methods_of(table)
     figure = MARGINS.canvas(spec, len(shades), spec.spacing * (max(places.values()) + GAP), len(backbones))
     figure.subplots_adjust(wspace=0.14)
     grid = figure.subplots(len(backbones), len(columns), squeeze=False, sharex="col", sharey=True)
@@ -112,8 +112,7 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
 
 def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:
     """A score on its interval: a triangle if it differs from the baseline. NaN draws nothing."""
-    real = row["p_adjusted"] < 1 - row["level"]
-    marker = ("^" if row["difference"] > 0 else "v") if real else "o"
+    marker = ("^" if row["difference"] > 0 else "v") if significant(row) else "o"
     axes.plot(
         [row["low"], row["high"]], [height] * 2, color=colour, lw=2.2, alpha=0.45, solid_capstyle="butt", zorder=2
     )

@@ -7,6 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from seedbed.names import languages_of
+from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import Members
 from seedbed.tables.figures.style import INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
@@ -22,7 +23,7 @@ def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure
         where: gains(rows, spec)
         for where, rows in table[table["language"] != AVERAGE].groupby(["backbone", "column"], sort=False)
     }
-    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    methods = methods_of(table)
     over = [recipe for recipe in spec.over if recipe in methods]
     shades = colours(over, spec)
     deepest = max(len(panel) for panel in panels.values())
@@ -45,19 +46,20 @@ def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
         spec: the figure's spec.
 
     Returns:
-        A row for each language, sorted by the first gain: a column for each recipe, `{recipe} paper` over the pairs of
-            which the paper has both numbers, and the number of `pairs`.
+        A row for each language, sorted by the first gain: for each recipe the gain, `{recipe} pairs`, the number of
+            pairs that have both, and `{recipe} paper`, the gain over the pairs of which the paper has both numbers.
     """
     ours, papers = (rows.pivot(index="language", columns="recipe", values=name) for name in ("value", "paper"))
     members = {code for pair in ours.index for code in languages_of(pair)}
     found = []
     for code in sorted(members):
         own = [pair for pair in ours.index if code in languages_of(pair)]
-        row = {"language": code, "pairs": len(own)}
+        row = {"language": code}
         for recipe in (one for one in spec.over if one in ours.columns):
-            for name, values in ((recipe, ours), (f"{recipe} paper", papers)):
-                both = values.loc[own, [spec.recipe, recipe]].dropna().mean()
-                row[name] = 100 * (both[spec.recipe] / both[recipe] - 1)
+            both, printed = (values.loc[own, [spec.recipe, recipe]].dropna() for values in (ours, papers))
+            row[f"{recipe} pairs"] = len(both)
+            for name, means in ((recipe, both.mean()), (f"{recipe} paper", printed.mean())):
+                row[name] = 100 * (means[spec.recipe] / means[recipe] - 1)
         found.append(row)
     first = next(one for one in spec.over if one in ours.columns)
     return pd.DataFrame(found).set_index("language").sort_values(first, ascending=False, kind="stable")
@@ -66,15 +68,16 @@ def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
 def _panel(
     axes: Axes, panel: pd.DataFrame, over: list[str], shades: Mapping[str, str], names: Mapping[str, str]
 ) -> None:
-    """Bars of each language, the paper's gain as a hollow dot, and how many pairs it is the mean of."""
+    """Bars of each language, the paper's gain as a hollow dot, and how many pairs a bar is the mean of: `3, 2 pairs`
+    where bars differ in it."""
     heights = {code: place * (len(over) + GAP) for place, code in enumerate(panel.index)}
     for code, height in heights.items():
         for place, recipe in enumerate(over):
             axes.barh(height + place, panel.loc[code, recipe], height=0.86, color=shades[recipe])
             axes.plot(panel.loc[code, f"{recipe} paper"], height + place, "o", ms=4, color=INK, mfc="white", mew=0.8)
-        write_beside(
-            axes, height + (len(over) - 1) / 2, f"{panel.loc[code, 'pairs']:.0f} pairs", fontsize=6.5, color=PALE
-        )
+        counts = [f"{panel.loc[code, f'{recipe} pairs']:.0f}" for recipe in over]
+        told = ", ".join(counts if len({*counts}) > 1 else counts[:1])
+        write_beside(axes, height + (len(over) - 1) / 2, f"{told} pairs", fontsize=6.5, color=PALE)
     axes.axvline(0, color=PALE, lw=0.8)
     middle = (len(over) - 1) / 2
     axes.set_yticks([height + middle for height in heights.values()], [named(code, names) for code in heights])

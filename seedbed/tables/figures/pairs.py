@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, without_lone_average
+from seedbed.tables.cells import languages_of, methods_of, without_lone_average
 from seedbed.tables.figures.specs import Pairs
 from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
 from seedbed.tables.published import AVERAGE
@@ -67,8 +67,12 @@ def _panel(
     shades: Mapping[str, str],
     names: Mapping[str, str],
 ) -> None:
-    """Draw one panel: languages as headings but for the title's, methods as labels, each with its pair of dots."""
-    methods = dict(zip(part["recipe"], part["method"], strict=True))
+    """Draw one panel: languages as headings but for the title's, methods as labels, each with its pair of dots.
+
+    Args:
+        shades: column -> colour, in the order of the spec.
+    """
+    methods = methods_of(part)
     axes.set_title(title)
     axes.set_yticks(list(places.values()), [methods[recipe] for _, recipe in places])
     for language in dict.fromkeys(language for language, _ in places):
@@ -83,7 +87,9 @@ def _panel(
 
 
 def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping[str, str]) -> None:
-    """Dots on their intervals, the way from one to the other, and the first less the second in digits."""
+    """Dots on their intervals, the way from one to the other, and the spec's first less its second in digits."""
+    order = list(shades)
+    rows = sorted(rows, key=lambda row: order.index(row["column"]))
     values = [row["value"] for row in rows]
     axes.plot(values, [height] * len(values), color=PALE, lw=0.9, zorder=1)
     for row in rows:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import pandas as pd
 from matplotlib.figure import Figure
 
+from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import Plane
 from seedbed.tables.figures.style import PALE, colours, named, write_around
 
@@ -38,6 +39,6 @@ def draw(table: pd.DataFrame, spec: Plane, names: Mapping[str, str]) -> Figure:
         axes.locator_params(nbins=5)  # long numbers would run into one another
     for axes in grid[len(panels) :]:
         axes.remove()
-    methods = dict(zip(table["recipe"], table["method"], strict=True))
+    methods = methods_of(table)
     write_around(figure, table, spec, {methods[recipe]: shade for recipe, shade in shades.items()})
     return figure

@@ -6,7 +6,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of
+from seedbed.tables.cells import languages_of, methods_of
 from seedbed.tables.figures.specs import Shares
 from seedbed.tables.figures.style import BAND, PALE, Margins, colours, write_around
 from seedbed.tables.published import AVERAGE
@@ -39,7 +39,7 @@ def draw(table: pd.DataFrame, spec: Shares, names: Mapping[str, str]) -> Figure:
     grid[0, 0].set_yticks([height + middle for height in heights.values()], list(heights))
     grid[0, 0].set_ylim(max(heights.values()) + len(shades) - 1 + GAP, -GAP)
     grid[0, 0].set_xlim(left=0)
-    methods = dict(zip(whole["recipe"], whole["method"], strict=True))
+    methods = methods_of(whole)
     legend = {methods[recipe]: shade for recipe, shade in shades.items()} | {"uniform": PALE}
     write_around(figure, whole, spec, legend, {"uniform": ""})
     return figure

@@ -62,22 +62,44 @@ class OfTable(FigureSpec):
     """Name of the table."""
 
 
-class Dots(OfTable):
+class Labelled(OfTable):
+    """A figure with a quantity on its x axis."""
+
+    x_label: str = ""
+    """What the x axis is."""
+
+
+class Spaced(OfTable):
+    """A figure with rows of dots or bars."""
+
+    spacing: Inches = 0.135
+    """From one dot or bar to the next."""
+
+
+class Panelled(OfTable):
+    """A figure with a panel for each group of columns."""
+
+    panels: Annotated[dict[str, dict[str, Any]], Field(min_length=1)]
+    """Title of a panel -> column -> what the kind needs of it."""
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns of all panels."""
+        return [column for each in self.panels.values() for column in each]
+
+
+class Dots(Spaced):
     """A row of dots for each recipe and language."""
 
     kind: Literal["dots"] = "dots"
-    spacing: Inches = 0.135
-    """From one dot to the next."""
 
 
-class Curve(OfTable):
+class Curve(Labelled):
     """Scores over a quantity."""
 
     kind: Literal["curve"] = "curve"
     series: Places
     """Name of a line -> recipe -> its place on the x axis."""
-    x_label: str = ""
-    """What the x axis is."""
     log_x: bool = False
     """On a logarithmic axis."""
 
@@ -88,16 +110,12 @@ class Plane(OfTable):
     kind: Literal["plane"] = "plane"
 
 
-class Pairs(OfTable):
+class Pairs(Labelled, Spaced):
     """Two columns on one line for each recipe and language."""
 
     kind: Literal["pairs"] = "pairs"
     pairs: Annotated[dict[str, dict[str, str]], Field(min_length=1)]
     """Title of a panel -> column -> what its dots are called; two columns a panel, the same names in each."""
-    x_label: str = ""
-    """What the x axis is."""
-    spacing: Inches = 0.135
-    """From one dot to the next."""
 
     @property
     def columns(self) -> list[str]:
@@ -113,7 +131,7 @@ class Pairs(OfTable):
         return pairs
 
 
-class Columns(OfTable):
+class Columns(Panelled, Labelled):
     """Lines over columns for each backbone and recipe: averages over languages, or language by language."""
 
     kind: Literal["columns"] = "columns"
@@ -121,8 +139,6 @@ class Columns(OfTable):
     """Title of a panel -> column -> its place on the x axis."""
     by_language: bool = False
     """A panel for each language and one for their average, instead of only the average."""
-    x_label: str = ""
-    """What the x axis is."""
     y_label: str = ""
     """What the y axis is."""
     height: Inches = 2.3
@@ -130,25 +146,16 @@ class Columns(OfTable):
     across: int = Field(5, gt=0)
     """Panels in a row at most."""
 
-    @property
-    def columns(self) -> list[str]:
-        """The columns of all panels."""
-        return [column for each in self.panels.values() for column in each]
 
-
-class Groups(OfTable):
+class Groups(Labelled, Spaced):
     """Means over the languages of a family or script."""
 
     kind: Literal["groups"] = "groups"
     by: Literal["family", "script"]
     """What languages are grouped by, as the language registry has it."""
-    x_label: str = ""
-    """What the x axis is."""
-    spacing: Inches = 0.135
-    """From one dot to the next."""
 
 
-class Members(OfTable):
+class Members(Labelled, Spaced):
     """Gains of one recipe over others on language pairs, by their languages."""
 
     kind: Literal["members"] = "members"
@@ -156,13 +163,9 @@ class Members(OfTable):
     """Whose gain."""
     over: Annotated[OnceEach[str], Field(min_length=1)]
     """Over which recipes, in print order; those that the table lacks are left out, but one must be there."""
-    x_label: str = ""
-    """What the x axis is."""
-    spacing: Inches = 0.135
-    """From one bar to the next."""
 
 
-class Shares(OfTable):
+class Shares(Panelled, Labelled, Spaced):
     """Shares of a whole, averaged over languages, compared with shares by chance."""
 
     kind: Literal["shares"] = "shares"
@@ -170,15 +173,6 @@ class Shares(OfTable):
     """Title of a panel -> column -> whose share that is."""
     uniform: dict[str, str]
     """Title of a panel -> the column of what a choice at random gives."""
-    x_label: str = ""
-    """What the x axis is."""
-    spacing: Inches = 0.135
-    """From one dot to the next."""
-
-    @property
-    def columns(self) -> list[str]:
-        """The columns of all panels."""
-        return [column for each in self.panels.values() for column in each]
 
     @model_validator(mode="after")
     def _uniform_everywhere(self) -> Self:

@@ -11,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.io import atomic
+from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import metric_named
@@ -145,7 +146,7 @@ def write_around(
         markers: label -> marker; without one, a dot.
     """
     width, height = figure.get_size_inches()
-    first, methods = table.iloc[0], dict(zip(table["recipe"], table["method"], strict=True))
+    first, methods = table.iloc[0], methods_of(table)
     heading(figure, spec.title)
     figure.legend(
         handles=[

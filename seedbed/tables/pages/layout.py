@@ -2,12 +2,22 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import pandas as pd
 
 from seedbed import names
 from seedbed.evaluation.protocols import Metric
-from seedbed.tables.cells import cell, grid, languages_of, paper_cell, systems, trained_on, without_lone_average
+from seedbed.tables.cells import (
+    cell,
+    grid,
+    languages_of,
+    methods_of,
+    paper_cell,
+    systems,
+    trained_on,
+    without_lone_average,
+)
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.quotes import NO_INTERVAL, Quote, by_system
 from seedbed.tables.specs import OVERLAPS, TableSpec
@@ -106,7 +116,7 @@ def _marks(block: pd.DataFrame, metric: Metric) -> str:
     """Legend of intervals, marks and bold numbers of a block."""
     first = block.iloc[0]
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
-    names = dict(zip(block["recipe"], block["method"], strict=True))
+    names = methods_of(block)
     baseline = _baseline(block, names.get(first["baseline"], first["baseline"]))
     marks = (
         f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
@@ -147,7 +157,7 @@ def _overlap_legend(block: pd.DataFrame, metric: Metric) -> str:
         f"language. In brackets, the {first['level']:.0%} bootstrap interval over triplets."
     )
     if block["p_adjusted"].notna().any():
-        baseline = dict(zip(block["recipe"], block["method"], strict=True))[first["baseline"]]
+        baseline = methods_of(block)[first["baseline"]]
         ours += (
             f" ▲ ▼: above or below {baseline}, by the bootstrap of both, each on its own "
             f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages)."
@@ -273,7 +283,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
         "bootstrap interval over seeds and items; languages are not resampled. Bold: the best of a column."
     ]
     if averages["p_adjusted"].notna().any():
-        baseline = dict(zip(table["recipe"], table["method"], strict=True)).get(table["baseline"].iloc[0], "")
+        baseline = methods_of(table).get(table["baseline"].iloc[0], "")
         baseline = _baseline(averages, f"{baseline} of the same backbone")
         lines.append(f"▲ ▼: above or below {baseline} (p < {1 - level:.2g}).")
     if averages["paper"].notna().any():
@@ -312,6 +322,8 @@ def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list
         f"our {level:.0%} interval over seeds and items. A number of ours on other data, or of another encoder, is no "
         "attempt at the paper's, which counts as not run."
     )
+    if printed["ours"].str.len().max() > 1:
+        text += " Where several rows of ours have one number of the paper, all are here, and all must reproduce it."
     grids = []
     if (printed["verdict"] != NOT_RUN).any():
         for (task, metric, backbone), rows in printed.groupby(["task", "metric", "backbone"], sort=False):
@@ -320,15 +332,23 @@ def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list
 
 
 def _printed(table: pd.DataFrame, spec: TableSpec, published: Published) -> pd.DataFrame:
-    """The paper's cells, each with our value, delta and verdict if we have it."""
+    """A row for each of the paper's cells: its number, the rows of `ours` that have it as texts, and their verdict."""
+    attempts = dict([*table[table["verdict"] != ""].groupby("paper_cell", sort=False)])
     rows = [
-        {"paper_cell": NAME.join(key), "system": cell.system, "paper": cell.value} | dict(zip(KEY, key, strict=True))
+        {"system": cell.system, "paper": cell.value, **_attempted(attempts.get(NAME.join(key)))}
+        | dict(zip(KEY, key, strict=True))
         for key, cell in published.cells.items()
         if (key[KEY.index("task")], key[KEY.index("metric")]) in spec.printed
     ]
-    ours = table.loc[table["verdict"] != "", ["paper_cell", "value", "delta", "verdict"]]
-    printed = pd.DataFrame(rows, columns=["paper_cell", "system", "paper", *KEY])
-    return printed.merge(ours, on="paper_cell", how="left").fillna({"verdict": NOT_RUN})
+    return pd.DataFrame(rows, columns=["system", "paper", "ours", "verdict", *KEY])
+
+
+def _attempted(rows: pd.DataFrame | None) -> dict[str, Any]:
+    """The rows of ours that have one number of the paper, and whether all reproduce it."""
+    if rows is None:
+        return {"ours": [], "verdict": NOT_RUN}
+    ours = [f"{row['value']:z.1f} ({row['delta']:+z.1f}){MARKS[row['verdict']]}" for _, row in rows.iterrows()]
+    return {"ours": ours, "verdict": REPRODUCED if (rows["verdict"] == REPRODUCED).all() else NOT_REPRODUCED}
 
 
 def _paper_grid(rows: pd.DataFrame) -> str:
@@ -344,6 +364,5 @@ def _compared(cell: pd.Series | None) -> str:
     """`72.3 → 71.9 (-0.4) ✓`, or the paper's number alone."""
     if cell is None:
         return ""
-    if cell["verdict"] == NOT_RUN:
-        return f"{cell['paper']:.1f}"
-    return f"{cell['paper']:.1f} → {cell['value']:z.1f} ({cell['delta']:+z.1f}){MARKS[cell['verdict']]}"
+    paper = f"{cell['paper']:.1f}"
+    return f"{paper} → {', '.join(cell['ours'])}" if cell["ours"] else paper

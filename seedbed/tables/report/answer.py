@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 from seedbed import manifests
 from seedbed.encoders.export.card import Usage, usage_of
 from seedbed.evaluation.metrics import lexical
+from seedbed.markdown import table
 from seedbed.tables.quotes import NO_INTERVAL
 
 TITLE = "## The best encoder of each language"
@@ -77,7 +78,7 @@ def _every(language: str, encoders: Sequence[Listed], best: Mapping[str, Mapping
         rows.append([name, f"{one.rows:,} rows" if one.rows else "nothing", *numbers])
         # The chosen encoder may be of another seed than the first, which is listed.
         lines.append(_line(one, folder if ours else one.folder))
-    return "\n".join(["", *_table(heads, rows), "", IMPORT, *lines, ""])
+    return "\n".join(["", table(heads, rows), "", IMPORT, *lines, ""])
 
 
 def _line(one: Listed, folder: str) -> str:
@@ -100,12 +101,12 @@ def _language(one: Mapping[str, Any], folder: str) -> list[str]:
     if "apart" in before:
         said += f", is {' '.join(_significance(before))} {one['base']}, the encoder before training"
     sentences = " ".join(filter(None, [f"{said}.", one.get("why")]))
-    below = _scores(test, one, folder) if test else [f"It is `{folder}`."]
+    below = _scores(test, one, folder) if test else f"It is `{folder}`."
     limits = [one["limits"], ""] if one.get("limits") else []
-    return [sentences, "", *below, "", *limits]
+    return [sentences, "", below, "", *limits]
 
 
-def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> list[str]:
+def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> str:
     """A table: the encoder and each other, its score on the test, and by how much the encoder is better."""
     called = {one["base"]: f"{one['base']}, before training"}
     called |= {name: f"{name}, no encoder" for name in lexical.NAMES}
@@ -113,12 +114,7 @@ def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> lis
     rows = [[f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
     rows += [[called.get(name, name), _number(each), _difference(each)] for name, each in test["others"].items()]
     rows += [[one["name"], _number(one), f"{one['source']}; {NO_INTERVAL}"] for one in test.get("quoted", ())]
-    return _table(heads, rows)
-
-
-def _table(heads: list[str], rows: list[list[str]]) -> list[str]:
-    """The lines of a table in Markdown."""
-    return [f"| {' | '.join(row)} |" for row in (heads, ["---"] * len(heads), *rows)]
+    return table(heads, rows)
 
 
 def _difference(other: Mapping[str, Any]) -> str:

@@ -1,8 +1,6 @@
 """When, where and at what cost a study's results were made, for its page; no score or table depends on it."""
 
 import datetime
-import json
-import math
 import os
 import platform
 import re
@@ -12,6 +10,7 @@ from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from seedbed.benchmark_files import last_run
 from seedbed.resources import ROOT
 from seedbed.tables.settings import Forecast
 
@@ -60,20 +59,17 @@ def graphics() -> list[str]:
 def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]:
     """The number of jobs, their CPU hours, and their GPU hours (an hour on two GPUs counts as two).
 
-    Broken files, and jobs too short to be measured, do not count.
+    Files without a time do not count, nor does the CPU time of jobs too short to be measured.
     """
     jobs, cores, cards = 0, 0.0, 0.0
     for file in sorted(benchmarks.rglob("*.jsonl")):
-        try:
-            last = json.loads(file.read_text(encoding="utf-8").splitlines()[-1])
-            wall, used = float(last["s"]), last["cpu_time"]
-        except (ValueError, KeyError, IndexError, TypeError):
+        if not (run := last_run(file)):
             continue
         jobs += 1
-        cores += used / HOUR if isinstance(used, int | float) and math.isfinite(used) else 0.0
+        cores += run.cpu_seconds / HOUR
         own = str(file.relative_to(benchmarks).with_suffix(""))
         fits = [place for place in gpus if fnmatchcase(own, place) or own.startswith(f"{place}/")]
-        cards += wall / HOUR * (gpus[max(fits, key=len)] if fits else 0)
+        cards += run.seconds / HOUR * (gpus[max(fits, key=len)] if fits else 0)
     return jobs, cores, cards
 
 

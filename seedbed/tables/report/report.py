@@ -7,16 +7,16 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any
 
 import jinja2
 from markdown_it import MarkdownIt
 from markupsafe import Markup
-from pydantic import BaseModel, FiniteFloat, ValidationError
+from pydantic import BaseModel, FiniteFloat
 
 from seedbed.io import UserError, atomic, read_json
 from seedbed.resources import resource
-from seedbed.settings import explain
+from seedbed.settings import Model, validated
 from seedbed.tables.pages import neighbour_browser, triplet_browser
 from seedbed.tables.report.standing import Standing
 from seedbed.urls import in_text
@@ -28,7 +28,6 @@ GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "nei
 """Folders in the zip by type of file; the page's template determines what it shows of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 AGAIN = "delete it and run Snakemake again, which makes it again"
-Content = TypeVar("Content", bound=BaseModel)
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
 
 
@@ -178,12 +177,10 @@ class _Audit(BaseModel):
     dice: dict[str, _Quartiles]
 
 
-def _checked(path: Path, kind: type[Content], expected: str) -> Content:
+def _checked(path: Path, kind: type[Model], expected: str) -> Model:
     """What a JSON file says."""
     try:
-        return kind.model_validate(read_json(path))
-    except ValidationError as error:
-        raise UserError(f"{explain(error, kind, where=str(path))}; expected {expected}: {AGAIN}") from None
+        return validated(kind, read_json(path), path, expected)
     except UserError as error:
         raise UserError(f"{error}: {AGAIN}") from None
 

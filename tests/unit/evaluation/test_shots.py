@@ -10,10 +10,10 @@ import pytest
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import Query
-from seedbed.evaluation.protocols.icl import Shots, nearest, queries_of
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.scoring import score, trial_of
 from seedbed.evaluation.settings import Task
+from seedbed.evaluation.shots import Shots, nearest, queries_of
 from seedbed.io import UserError
 
 TRAIN = pd.DataFrame(

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
+from seedbed.benchmark_files import Run, last_run
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.calibration import (
@@ -20,7 +21,6 @@ from seedbed.operations.forecasting.calibration import (
     collect,
     half_width,
     left_out,
-    read_benchmark,
 )
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.forecast import forecast, layout, totals
@@ -369,13 +369,13 @@ def test_leaving_one_out_never_learns_from_the_record_itself():
 )
 def test_a_broken_benchmark_is_none(tmp_path, text):
     (tmp_path / "b.jsonl").write_text(text)
-    assert read_benchmark(tmp_path / "b.jsonl") is None
-    assert read_benchmark(tmp_path / "none.jsonl") is None
+    assert last_run(tmp_path / "b.jsonl") is None
+    assert last_run(tmp_path / "none.jsonl") is None
 
 
 def test_the_last_run_of_a_benchmark_counts_and_memory_may_be_missing(tmp_path):
     (tmp_path / "b.jsonl").write_text('{"s": 9, "max_rss": 4}\n{"s": 12.5, "max_rss": "-"}\n')
-    assert read_benchmark(tmp_path / "b.jsonl") == {"s": 12.5, "max_rss": 0}
+    assert last_run(tmp_path / "b.jsonl") == Run(12.5, 0, 0)
 
 
 @pytest.fixture

@@ -38,7 +38,10 @@ SCORES = [
         r"cosine_spearman: Input should be a valid number",
     ),
     (lambda score: score | {"metrics": {"cosine_spearman": None}}, r"cosine_spearman: Input should be a valid number"),
-    (lambda score: score | {"metrics": {"other": 1.0}}, r"no metric 'cosine_spearman'"),
+    (
+        lambda score: score | {"metrics": {"other": 1.0}},
+        r"no metric 'cosine_spearman'; if its language has no such class, give column 'STS' `languages`",
+    ),
     (lambda score: score | {"metrics": {"cosine_spearman": 0.99}}, r"but its items give"),
     (lambda score: score | {"items": 3}, r"items: Input should be a valid string"),
     (lambda score: score | {"items": "none.tsv"}, r"none.tsv: no such file"),

@@ -102,6 +102,17 @@ def test_a_verdict_is_that_of_the_tables_test_and_else_of_intervals_that_lie_apa
     assert verdicts(made(73, 5, 0.01).assign(**untested)).endswith("| reproduced |")
 
 
+def test_without_intervals_and_tests_a_claim_is_undecided() -> None:
+    """As the table's own verdict, which is empty: fewer than ten items, or a metric without items."""
+    bare = {"low": float("nan"), "high": float("nan"), "p_adjusted": float("nan")}
+    table = made(69, 50, 0.01).assign(**bare)
+    assert verdicts(table).endswith("| 120.0, n 900, seeds 4 against 70.0, n 900, seeds 4 (XLM-R, avg) | undecided |")
+    assert verdicts(table, lower=True).endswith("| undecided |")
+    both = pd.concat([made(73, 5, 0.01).assign(language="hau"), table.assign(language="ind")])
+    found = verdicts(both, languages=["hau", "ind"])
+    assert "(XLM-R, hau) (holds in 1 of the 1 tested) | reproduced |" in found
+
+
 def test_other_data_than_the_papers_are_no_attempt() -> None:
     assert verdicts(made(69, 2, 0.01, delta=float("nan"))) == ""
     assert claims.of_study(CLAIMS, {}) == ""

@@ -182,6 +182,14 @@ def test_the_figure_has_both_dots_of_every_method_and_language(table):
     assert {"Hausa", "ind", "Average"} <= written
 
 
+def test_the_difference_is_of_the_specs_first_dot_whatever_the_tables_order(table):
+    spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
+    differences = table.loc[table["metric"] == "positive minus negative", "value"]
+    for own in (table, table.iloc[::-1]):
+        written = {text.get_text() for axes in plot(own, spec, {}).axes for text in axes.texts}
+        assert {f"{value:+.1f}" for value in differences} == {text for text in written if text[0] in "+-"}
+
+
 def test_a_panel_without_rows_is_left_out_and_a_figure_without_panels_told(table):
     spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
     assert len(plot(table[table["column"].str[:7] != "English"], spec, {}).axes) == 1

@@ -121,6 +121,20 @@ def test_the_page_says_of_each_of_the_papers_numbers_what_became_of_it(table, sp
     assert "The paper does not have Bitext retrieval of xlmr." in bitext
 
 
+def test_a_number_of_the_paper_that_two_rows_have_is_counted_once_and_shown_with_both(make, spec):
+    table = make(backbones={"a": "XLM-R", "b": "XLM-R"}, resamples=100).tabulate(spec)
+    text = page(table, spec)
+    tried = (table["verdict"] != "") & (table["paper_cell"] != "")
+    by_cell = table[tried].groupby("paper_cell")["verdict"]
+    reproduced = by_cell.agg(lambda each: (each == "reproduced").all()).sum()
+    told = f"{reproduced} reproduced, {by_cell.ngroups - reproduced} not reproduced, {96 - by_cell.ngroups} not run. "
+    assert f"Of the 96 numbers that the paper prints here: {told}" in text and "all must reproduce it" in text
+    marks = {"reproduced": "✓", "not reproduced": "✗"}
+    rows = [cell(table, "xllora", "hau", backbone=backbone) for backbone in ("a", "b")]
+    both = ", ".join(f"{row['value']:.1f} ({row['delta']:+.1f}) {marks[row['verdict']]}" for row in rows)
+    assert f"58.4 → {both} |" in text
+
+
 def test_both_tests_must_call_a_difference_real(table, study):
     a, b = (study.items("xlmr", recipe, "semrel-sts", "hau") for recipe in ("prompting", "crosslingual"))
     own = (np.mean([spearmanr(*one.T).statistic for one in items]) for items in (a, b))

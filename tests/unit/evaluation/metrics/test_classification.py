@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from seedbed.classifiers.answers import Answers, likeliest
 from seedbed.evaluation.classification import vote
+from seedbed.evaluation.protocols import main_metric
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -114,6 +115,22 @@ def test_neighbours_vote_as_in_a_plain_loop(seed: int) -> None:
             of_class.append(2 * hits / both)
         assert found.metrics[f"macro_f1_at_{k}"] == pytest.approx(np.mean(of_class))
     assert found.main == found.metrics["accuracy_at_10"]
+
+
+@pytest.mark.parametrize(("ks", "main"), [([1, 5, 20], 5), ([1, 10, 20], 10), ([3, 15], 15)])
+def test_the_main_score_is_accuracy_at_the_largest_k_of_tables_and_else_at_the_largest(
+    ks: list[int], main: int
+) -> None:
+    train, test = labelled(0, 60), labelled(10, 30)
+    found = score(Task(protocol="knn", k=ks), test, on_grid, train=train)
+    at = {k: found.metrics[f"accuracy_at_{k}"] for k in ks}
+    assert [k for k in ks if at[k] == found.main] == [main]
+
+
+def test_tables_and_cards_name_the_same_main_metric() -> None:
+    assert main_metric("knn", [1, 3, 5]) == "accuracy@5" and main_metric("knn", [20, 1]) == "accuracy@1"
+    with pytest.raises(ValueError, match="k: 3; tables of knn have 10, 5, 1"):
+        main_metric("knn", [3])
 
 
 def test_a_label_that_no_training_sentence_has() -> None:

@@ -32,7 +32,8 @@ def scores(**changes):
 def test_a_gain_is_of_the_means_over_all_pairs_with_a_language():
     table = scores()
     found = gains(table[table["language"] != "avg"], SPEC)
-    assert found["pairs"].to_dict() == {"eng": 2, "kaz": 2, "hau": 3, "hin-Latn": 1}
+    for recipe in SPEC.over:
+        assert found[f"{recipe} pairs"].to_dict() == {"eng": 2, "kaz": 2, "hau": 3, "hin-Latn": 1}
     assert found.loc["kaz", "multi-m"] == pytest.approx(100 * (70 / 57 - 1))
     assert found.loc["hau", "single-m"] == pytest.approx(100 * ((36 + 40 + 26) / (24 + 50 + 13) - 1))
     assert found.loc["kaz", "multi-m paper"] == pytest.approx(100 * (30 / 25 - 1)), "of the pair that can be read"
@@ -46,6 +47,16 @@ def test_the_figure_has_a_bar_for_each_language_and_recipe():
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Kazakh", "English", "Hausa", "Hinglish"]
     assert [bar.get_width() for bar in axes.patches][:2] == pytest.approx([100 * (70 / 57 - 1), 100 * (70 / 80 - 1)])
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["over multi-m", "over single-m"]
+
+
+def test_pairs_that_lack_a_recipe_are_not_counted():
+    table = scores()
+    lacking = table["language"].isin(["eng-hau", "hau-hin-Latn"]) & (table["recipe"] == "multi-m")
+    figure = plot(table[~lacking], SPEC, registry())
+    (axes,) = figure.axes
+    order = [label.get_text() for label in axes.get_yticklabels()]
+    told = dict(zip(order, (text.get_text() for text in axes.texts), strict=True))
+    assert told == {"Kazakh": "2 pairs", "English": "1, 2 pairs", "Hausa": "1, 3 pairs", "Hinglish": "0, 1 pairs"}
 
 
 def test_a_recipe_that_the_table_lacks_is_left_out():

@@ -1,0 +1,34 @@
+"""Benchmark files of Snakemake (`.jsonl`): a line for each run of a job, of which the last one counts."""
+
+import json
+import math
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Run(NamedTuple):
+    """What a run took; 0: not measured, as of very short jobs, except for `seconds`."""
+
+    seconds: float
+    cpu_seconds: float
+    memory: float
+    """The largest resident set, in MiB."""
+
+
+def last_run(path: str | Path) -> Run | None:
+    """The last run in a benchmark file; None: it cannot be read, or has no time."""
+    try:
+        record = json.loads(Path(path).read_text(encoding="utf-8").splitlines()[-1])
+        run = Run(*(_number(record.get(name)) for name in ("s", "cpu_time", "max_rss")))
+    except (OSError, IndexError, AttributeError, ValueError):
+        return None
+    return run if run.seconds else None
+
+
+def _number(value: object) -> float:
+    """A positive number; 0: it is none, such as `-` or `NA`, which Snakemake writes for what it could not measure."""
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return 0
+    return number if math.isfinite(number) and number > 0 else 0

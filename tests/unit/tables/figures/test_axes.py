@@ -1,0 +1,43 @@
+"""What stands at the axes of each kind of figure."""
+
+import pandas as pd
+import pytest
+
+from seedbed.languages import registry
+from seedbed.resources import resource
+from seedbed.tables.claims import columns_of
+from seedbed.tables.figures.plot import plot
+from seedbed.tables.figures.specs import FigureSpec
+from seedbed.tables.specs import TableSpec
+from seedbed.tables.tabulate import COLUMNS
+
+FIGURES = [
+    ("bootstrapping_figure10", {"lambda"}, {"Spearman × 100"}),
+    ("bootstrapping_figure7", {"Uniformity"}, {"Alignment"}),
+    ("bootstrapping_figure5", {"Dice × 100"}, {""}),
+    ("miners_figure2", {"k"}, {"mean over data sets × 100", ""}),
+    ("miners_figure6", {"accuracy × 100"}, {""}),
+    ("modular_figure2", {"accuracy, % more"}, {""}),
+    ("lira_figure10", {"percent of texts"}, {""}),
+    ("neighxlm_figure6", {"Accuracy × 100"}, {""}),
+]
+"""A figure of each kind, and what its axes are called, x and y; only the first of a row has a y axis."""
+
+
+@pytest.mark.parametrize(("name", "x", "y"), FIGURES)
+def test_axes_say_what_is_measured(name: str, x: set[str], y: set[str]) -> None:
+    spec = FigureSpec.load(resource(f"figures/{name}.yaml"))
+    table = TableSpec.load(resource(f"tables/{spec.table}.yaml"))
+    rows = [
+        {
+            "backbone": backbone, "column": label, "metric": column.metric, "recipe": recipe, "method": method,
+            "language": language, "value": 50.0, "low": 48.0, "high": 52.0, "level": 0.95, "n": 90, "seeds": 2,
+        }
+        for backbone in spec.backbones or ("one",)
+        for label, column in columns_of(table).items()
+        for recipe, method in table.recipes.items()
+        for language in (("eng-kaz", "hau-kaz") if spec.kind == "members" else ("hau", "ind", "avg"))
+    ]  # fmt: skip
+    figure = plot(pd.DataFrame(rows, columns=COLUMNS), spec, registry())
+    assert {axes.get_xlabel() for axes in figure.axes} == x
+    assert {axes.get_ylabel() for axes in figure.axes} == y
