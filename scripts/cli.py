@@ -244,7 +244,7 @@ def resumable(job: Resumable) -> Iterator[Run]:
         yield Run(job.output, state, job.checkpoint_minutes)
 
 
-def train(job: Adapter, make: Callable[[Any, Tell, contextlib.AbstractContextManager[Run]], None]) -> None:
+def train_adapter(job: Adapter, make: Callable[[Any, Tell, contextlib.AbstractContextManager[Run]], None]) -> None:
     """Train an adapter, and write its card.
 
     Args:

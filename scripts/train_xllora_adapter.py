@@ -16,7 +16,7 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    cli.train(job, make)
+    cli.train_adapter(job, make)
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
