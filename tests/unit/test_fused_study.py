@@ -118,6 +118,11 @@ WRONG = [
     (CHOSEN | {"candidates": []}, {}, "`dev` chooses among `candidates`; give them"),
     (CHOSEN | {"candidates": [[1, 1], [1, 1, 3]]}, {}, "weights [1.0, 1.0, 3.0]; expected 2"),
     (CHOSEN | {"dev": "dov"}, {}, "backbones.both.fusion.dev: ... 'dov' ... 'dev'"),
+    (
+        CHOSEN,
+        {"backbones": {"a": {"source": FILE, "prefix": "{flores}"}, "b": {"source": FILE}, "both": {"fusion": CHOSEN}}},
+        "backbones.both.fusion.dev: the prefix of a ... weights in `of`",
+    ),
     (CHOSEN | {"dev": "bitext"}, {}, "dev: bitext must be ... `on_request: true`"),
     (CHOSEN, {"tasks": TASKS | {"dev": {"protocol": "sts", "source": FILE, "on_request": True}}}, "dev: dev must be a"),
     (

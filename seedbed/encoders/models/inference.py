@@ -92,11 +92,11 @@ def opened(
     prompt = set_language(encoder, language, folder)
     named = _with_english(encoder, english or {})
     off = not adapters and isinstance(encoder[0], AdaptedTransformer)
+    switched = {"aligned": False} if off else {}
 
     def reading(name: str = "") -> Encode:
         """The `encode` of texts that are read as `name`, with a separate cache."""
-        options = ({"aligned": False} if off else {}) | ({"prompt_name": name} if name else {})
-        encode = batched(encoder, rows, **options)
+        encode = batched(encoder, rows, **switched | ({"prompt_name": name} if name else {}))
         if not state:
             return encode
         kept = embeddings_folder(state, manifest, adapters=not off, prompt=name or prompt)
@@ -105,7 +105,8 @@ def opened(
     prompts = prompts_of(encoder, READ)
     others = {name: reading(name) for name in READ if prompts[name] != prompts[TEXT]}
     encode = ReadAs(reading(), others) if others else reading()
-    layers = partial(layer_means, encoder, batch_size=rows) if isinstance(encoder[0], Transformer) else None
+    means = partial(layer_means, encoder, batch_size=rows, **switched)
+    layers = means if isinstance(encoder[0], Transformer) else None
     paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
     width = int(encoder.get_embedding_dimension())
     both = isinstance(encoder[0], TwoPaths)

@@ -17,7 +17,9 @@ from seedbed.encoders.models.loading import of_modules
 from seedbed.io import UserError
 
 
-def layer_means(encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
+def layer_means(
+    encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32, **options: Any
+) -> np.ndarray:
     """Token means of every layer, from one forward pass of each text.
 
     The mean is over all tokens but padding; special tokens and those of the prompt count. The last layer is after the
@@ -27,6 +29,7 @@ def layer_means(encoder: SentenceTransformer, texts: Sequence[str], *, batch_siz
         encoder: an encoder with a transformer; its pooling is not used.
         texts: n texts.
         batch_size: texts of a forward pass; results depend on it by rounding errors only (1e-6).
+        **options: of the encoder's `encode`, such as `aligned` of one with parallel adapters.
 
     Returns:
         Vectors (L + 1, n, width) in float32; index 0 is the word embeddings.
@@ -38,7 +41,7 @@ def layer_means(encoder: SentenceTransformer, texts: Sequence[str], *, batch_siz
     layers, width = transformer.auto_model.config.num_hidden_layers + 1, transformer.get_embedding_dimension()
     with _hidden_states(transformer.auto_model):
         found = of_modules(encoder, [transformer, _Means()]).encode(
-            list(texts), batch_size=batch_size, show_progress_bar=False
+            list(texts), batch_size=batch_size, show_progress_bar=False, **options
         )
     return np.ascontiguousarray(np.reshape(found, (len(texts), layers, width)).swapaxes(0, 1), np.float32)
 

@@ -17,8 +17,11 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from seedbed import manifests
+from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.files import Set
+from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.scores import Answer, Scores
+from seedbed.io import UserError
 from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
@@ -68,6 +71,19 @@ class Opening:
         found = opening()
         self.held[place] = known_by, found
         return found
+
+    def require_one_language(self) -> None:
+        """Check that no set has texts in two languages: an encoder with a prompt by language gives all texts one.
+
+        Raises:
+            UserError: one has; a test of a pair of languages opens an encoder for each.
+        """
+        for name, task in ((each.name, each.task) for each in self.sets):
+            if "pivot" in COLUMNS[declared(task.protocol).kind] or task.train_language not in ("", self.language):
+                raise UserError(
+                    f"score: {name} has texts in two languages, and this encoder has another prompt for each language; "
+                    "take a protocol with `pairs`, or another backbone"
+                )
 
     @property
     def rows(self) -> int:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from seedbed import manifests
-from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.models.digests import pivot_digest, vectors_digest
 from seedbed.encoders.models.inference import Opened, opened
 from seedbed.encoders.translations.files import ChosenEnglish
@@ -31,7 +30,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         return _of_two(folder, opening.second, opening)
     found = _opened(folder, opening, opening.language)
     if found.spoken:
-        _require_one_language(opening)
+        opening.require_one_language()
     if found.english:
         _require_given_texts(opening)
     encode = remembering(found.encode, opening.texts)
@@ -52,16 +51,6 @@ def _whose(choices: Mapping[str, ChosenEnglish], texts: Sequence[str]) -> list[C
 def _opened(folder: Path, opening: Opening, language: str) -> Opened:
     options = {"adapters": opening.adapters, "language": language, "english": _english(opening)}
     return opened(folder, opening.rows, opening.state, **options)
-
-
-def _require_one_language(opening: Opening) -> None:
-    """Refuse data sets with texts in two languages, except tests of pairs: all texts would get one prompt."""
-    for name, task in ((each.name, each.task) for each in opening.sets):
-        if "pivot" in COLUMNS[declared(task.protocol).kind] or task.train_language not in ("", opening.language):
-            raise UserError(
-                f"score: {name} has texts in two languages, and this encoder has another prompt for each language; "
-                "take a protocol with `pairs`, or another backbone"
-            )
 
 
 def _english(opening: Opening) -> dict[str, str]:

@@ -31,7 +31,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the language model, and the encoder that retrieves its examples.
 
     Raises:
-        UserError: a part is missing, the study does not name the API, or a model cannot be opened.
+        UserError: a part is missing, the study does not name the API, a model cannot be opened, or as `_retriever`.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = today(validated(Generator, settings["generator"], "generator"), folder)
@@ -62,11 +62,18 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
 
 
 def _retriever(folder: Path, opening: Opening) -> Opened:
-    """The encoder that retrieves examples; one is open at a time, for all languages if its prompt is the same."""
+    """The encoder that retrieves examples; one is open at a time, for all languages if its prompt is the same.
+
+    Raises:
+        UserError: its prompt depends on the language, and the examples are in another than the test set.
+    """
     how = {"language": opening.language, "english": opening.english}
     reading = partial(opened, folder, opening.rows, opening.state, **how)
     if not opening.english:  # else it is of this language's texts
         found = opening.hold(BESIDE, (folder, opening.rows), reading)
         if not found.spoken:
             return found
-    return opening.hold(BESIDE, (folder, opening.rows, opening.language), reading)
+    found = opening.hold(BESIDE, (folder, opening.rows, opening.language), reading)
+    if found.spoken:
+        opening.require_one_language()
+    return found

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from seedbed.evaluation.protocols import Protocol, declared, which
-from seedbed.languages import registry
+from seedbed.languages import placeholders, registry
 from seedbed.names import languages_of
 from seedbed.settings import require_known, suggest
 from seedbed.study.checks.recipes import require_seeds
@@ -52,6 +52,11 @@ def of_fusions(study: Study) -> None:
         require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
         if fusion.dev:
             _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
+            if spoken := [member for member in fusion.of if placeholders(study.backbones[member].prefix or "")]:
+                raise ValueError(
+                    f"{where}.dev: the prefix of {spoken[0]} depends on the language, and weights are chosen by the "
+                    "texts of several; give weights in `of`"
+                )
 
 
 def of_scales(study: Study) -> None:

@@ -265,13 +265,20 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """
         if self.of_encoders:
             seeds = StudyRecipe.get(self.study, self.recipe).seeds if self.recipe in self.study.recipes else []
-            sets = [*self._sets_of_texts()]
-            encoders = [Encoder.get(self.study, self.backbone, self.recipe, self.lang, seed) for seed in seeds]
-            found = {f"{place}/{self.test_lang}": one.chosen(sets) for place, one in enumerate(encoders)}
+            found = {f"{place}/{self.test_lang}": self._chosen(seed) for place, seed in enumerate(seeds)}
         else:
             order = {one.recipe: place for place, one in enumerate(self.by_variant)}
             found = {f"{order[one.recipe]}/{one.test_lang}": one._asked_in_english() for one in self.each}
         return {key: files for key, files in found.items() if files}
+
+    def _chosen(self, seed: int) -> list[str]:
+        """The English that encoders of a seed read: of a pair's texts in one language, that of this language's encoder;
+        a set of both languages has one choice.
+        """
+        recipe, sets = StudyRecipe.get(self.study, self.recipe), list(dict.fromkeys(self._sets_of_texts()))
+        folders = [recipe.folder(languages_of(lang)[0]) if self.seconds else self.lang for _, lang in sets]
+        encoders = [Encoder.get(self.study, self.backbone, self.recipe, folder, seed) for folder in folders]
+        return [file for encoder, one in zip(encoders, sets, strict=True) for file in encoder.chosen([one])]
 
     def _asked_in_english(self) -> list[str]:
         """The English that a variant of a classifier, or the encoder that helps it, reads in a language."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 
 from seedbed import manifests
 from seedbed.encoders.export.save import save
+from seedbed.encoders.models.inference import opened
 from seedbed.encoders.models.loading import load, open_encoder
+from seedbed.encoders.models.parallel_adapters import add_adapters
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.systems import Opening, System, open_system
+from seedbed.evaluation.systems import Opening, System, in_context, open_system
 from seedbed.io import UserError
 from tests import tiny
 
@@ -62,6 +66,31 @@ def test_both_sides_of_a_pair_are_read_in_their_languages(folder: Path) -> None:
 def test_texts_of_two_languages_in_one_test_are_refused(folder: Path, task: dict) -> None:
     with pytest.raises(UserError, match=r"score: sts.*two languages"):
         system(folder, "hau", task=Task(**task))
+
+
+def test_examples_in_another_language_than_the_test_are_not_retrieved_by_it(folder: Path) -> None:
+    """All texts would have the prompt of the test's language; the same holds for the nearest texts of `knn`."""
+    given = {"protocol": "icl", "source": {"file": "x"}, "train": {"file": "x"}}
+    for language, fits in (("", True), ("hau", True), ("swh", False)):
+        task = Task(**given, train_language=language)
+        opening = Opening([Set("icl", task, TEXT, None, {})], "hau", "", None)
+        with nullcontext() if fits else pytest.raises(UserError, match="two languages"):
+            assert in_context._retriever(folder, opening).spoken
+
+
+def test_layers_of_an_encoder_whose_adapters_are_off_are_those_without(tmp_path: Path) -> None:
+    encoder = load(tiny.backbone(tmp_path / "bert"), pooling="mean", prefix="")
+    save(encoder, tmp_path / "plain", {}, {})
+    add_adapters(encoder, seed=1)
+    for adapter in encoder[0].adapters:
+        torch.nn.init.normal_(adapter.up.weight)
+    save(encoder, tmp_path / "adapted", {}, {})
+    texts = TEXT["sentence1"].tolist()
+    plain, off, on = (
+        opened(tmp_path / name, 8, adapters=adapters).layers(texts)
+        for name, adapters in (("plain", True), ("adapted", False), ("adapted", True))
+    )
+    assert np.allclose(plain, off, atol=1e-5) and not np.allclose(plain, on, atol=1e-2)
 
 
 def test_what_is_saved_names_every_language(folder: Path) -> None:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+import yaml
 
 from seedbed.study import language_pairs
 from seedbed.study.checks.checkpoints import of_switched_adapters
@@ -50,6 +52,16 @@ def require_fitting(found: Study) -> None:
 
 def job(recipe: str = "multi-mc", lang: str = "hau", tasks: str = "all", test_lang: str = "hau-hin") -> dict[str, str]:
     return {"backbone": "bert", "recipe": recipe, "lang": lang, "test_lang": test_lang, "tasks": tasks}
+
+
+def test_each_side_of_a_pair_reads_the_english_that_its_own_policy_chose() -> None:
+    """A set that has both languages in one file has one choice, the first language's."""
+    recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
+    own = study_of(TOLD, recipes=recipes | {"anchored": recipes["anchored"] | {"data": {"from_languages": "own"}}})
+    read = Scores.get(own, "two", "paths", "hau", "hau-hin", "all").english["0/hau-hin"]
+    parts = [file.partition("/choices/")[2] for file in read]
+    assert parts == ["hau/5/hau/sts.tsv", "hin/5/hin/sts.tsv"]
+    assert read[1] in Scores.get(own, "two", "paths", "hin", "hin", "all").english["0/hin"]
 
 
 def test_pairs_are_joined_or_have_sets_of_their_own() -> None:
