@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,16 +18,32 @@ from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.settings import Generator, require_likelihoods
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
 from seedbed.generators.writing.journal import Journal, MemoryJournal
-from seedbed.generators.writing.prompts import without_thoughts
+from seedbed.generators.writing.prompts import (
+    begun_thoughts,
+    require_no_thoughts,
+    require_visible_thoughts,
+    without_thoughts,
+)
 from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError, compact, fingerprint
 
+_BLANK = r"[^\S\r\n]"
+"""A blank within a line: what stands in the next line does not belong to a letter."""
 _ALONE = (
     r"[(\[{]?(?<![\p{Latin}'’-])([a-z])"
-    r"(?:[)\]}]|(?!\s*[\p{Latin}\d]|['’.-]\w)|(?=\s+(?:is|because|since|and|or)\b))"
+    rf"(?:[)\]}}]|(?!{_BLANK}*[\p{{Latin}}\d]|['’.-]\w)|(?={_BLANK}+(?:is|because|since|and|or)\b))"
 )
-"""A letter in brackets, or one that is not followed by a word in Latin script, except for words that follow the letter
-of an option.
+"""A letter in brackets, or one that is not followed by a word of its line in Latin script, except for words that follow
+the letter of an option.
+"""
+_CAPITAL = r"(?-i:[A-Z])(?![\p{Latin}\d'’-])"
+_FURTHER = regex.compile(
+    rf"{_BLANK}*(?:(?:\band\b|\bor\b|[/&]){_BLANK}*(?:{_ALONE}|({_CAPITAL}))"
+    rf"|[,،、，]{_BLANK}*({_CAPITAL})(?!{_BLANK}*(?!(?:and|or)\b)[\p{{L}}\d]))",
+    regex.IGNORECASE,
+)
+"""What follows the letter of an option if the answer names another one as well: "B" in "A or B" and "A, B", though not
+in "A, B is wrong" of any language.
 """
 
 
@@ -63,8 +80,9 @@ def generate_answers(
             ones; None: none.
 
     Raises:
-        UserError: a prompt that is too long, vectors of another width than the model's word embeddings, or likelihoods
-            are requested of a back end without them.
+        UserError: a prompt that is too long, vectors of another width than the model's word embeddings, likelihoods of
+            letters are requested of a back end without them or after a chat template that begins thoughts, or letters
+            of a model whose thoughts would look like its answers.
     """
     journal, by_letters = journal or MemoryJournal(), bool(letters) and how.answer == "likelihood"
     if by_letters:
@@ -72,6 +90,8 @@ def generate_answers(
     ids = [fingerprint([one.text, *([one.question] if vectors else [])])[:32] for one in problems]
     if todo := [place for place, row in enumerate(ids) if row not in journal.done]:
         backend, rows = model(), [ids[place] for place in todo]
+        if by_letters:
+            require_no_thoughts(backend.tokenizer, backend.style, backend.template, "letter", "answer: generation")
         of_all = vectors() if vectors else None
         before = None if of_all is None else [of_all[place] for place in todo]
         prompts = _encoded(generator, backend, [problems[place] for place in todo], how, before)
@@ -79,7 +99,8 @@ def generate_answers(
             _weigh(backend, rows, prompts, letters, how, journal)
         else:
             requests = [Request(row, prompt) for row, prompt in dict(zip(rows, prompts, strict=True)).items()]
-            journal.keep(tqdm(backend.write(requests, None), total=len(requests), desc="Texts"))
+            written = _with_thoughts(backend, requests) if letters else backend.write(requests, None)
+            journal.keep(tqdm(written, total=len(requests), desc="Texts"))
     found = [journal.done[row] for row in ids]
     if by_letters:
         scores = np.array([json.loads(one.text) for one in found])
@@ -87,6 +108,21 @@ def generate_answers(
     if letters:
         return Answers([first_letter(one.text, letters) for one in found])
     return Answers([one.text for one in found], None, sum(not one.finished for one in found))
+
+
+def _with_thoughts(backend: Backend, requests: Sequence[Request]) -> Iterator[Completion]:
+    """What a model writes; where its template has begun thoughts, with the mark that did, which it lacks: a letter in
+    thoughts that the length limit cuts is no answer.
+
+    Raises:
+        UserError: thoughts would look like answers.
+    """
+    begun = ""
+    if hasattr(backend, "tokenizer"):  # a chat server has none, and applies its template itself
+        require_visible_thoughts(backend.tokenizer)
+        begun = begun_thoughts(backend.tokenizer, backend.style, backend.template)
+    for one in backend.write(requests, None):
+        yield replace(one, text=begun + one.text)
 
 
 def _weigh(
@@ -108,15 +144,24 @@ def _weigh(
 def first_letter(text: str, letters: Sequence[str]) -> str:
     """The letter of the option that an answer names, in upper case; empty: none, or several.
 
-    It is the letter after "answer is" or "answer:", else the one at the start, else the only one in the text.
-    Letters within words or as articles ("A hotel") do not count; nor do thoughts.
+    It is the letter after the last "answer is" or "answer:", else after "answer", else the one at the start, else the
+    only one in the text. Letters within words or as articles ("A hotel") do not count; nor do thoughts.
     """
     text = re.sub(r"\\boxed|[*_`$\"]", "", without_thoughts(text))
-    for before in (r"\banswer(?: is)?:?\s*", r"\A\s*"):
-        if (said := regex.search(before + _ALONE, text, regex.IGNORECASE)) and said[1].upper() in letters:
-            return said[1].upper()
-    named = {letter.upper() for letter in regex.findall(_ALONE, text, regex.IGNORECASE)} & {*letters}
+    for before in (r"\banswer(?: is:?|:)\s*", r"\banswer\s*", r"\A\s*"):
+        said = [one for one in regex.finditer(before + _ALONE, text, regex.IGNORECASE) if one[1].upper() in letters]
+        if said:
+            return "" if _others(text, said[-1], letters) else said[-1][1].upper()
+    every = [one for one in regex.finditer(_ALONE, text, regex.IGNORECASE) if one[1].upper() in letters]
+    named = {one[1].upper() for one in every}.union(*(_others(text, one, letters) for one in every))
     return named.pop() if len(named) == 1 else ""
+
+
+def _others(text: str, named: regex.Match, letters: Sequence[str]) -> set[str]:
+    """The letter of another option that an answer names along with one, or none."""
+    further = _FURTHER.match(text, named.end())
+    found = {letter.upper() for letter in further.groups() if letter} if further else set()
+    return (found & {*letters}) - {named[1].upper()}
 
 
 def require_width(model: Backend, width: int) -> None:

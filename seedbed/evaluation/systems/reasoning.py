@@ -59,9 +59,10 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         texts = prompts(test, said, generator.prompts)
         asked = [Problem(*row) for row in zip(test["id"], texts, test["question"], strict=True)]
         given = {"vectors": partial(vectors, [*test["question"]])} if before else {}
-        with answers(
-            opening.state, request_key(generator, " ".join(digests), labels, how, opening.language)
-        ) as journal:
+        key = request_key(generator, " ".join(digests), labels, how, opening.language)
+        if labels and how.answer == "generation" and generator.prompts == "chat":
+            key["thoughts"] = "begun"  # answers of an older key lack the mark of thoughts that a template began
+        with answers(opening.state, key) as journal:
             return generate_answers(generator, model, asked, labels, how, journal, **given)
 
     made = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +14,7 @@ import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 
 from seedbed import manifests
+from seedbed.classifiers.in_context import request_key
 from seedbed.classifiers.manifest import describe
 from seedbed.classifiers.reasoning import Problem, first_letter, generate_answers
 from seedbed.classifiers.settings import Classifier, Reasoning
@@ -19,11 +22,12 @@ from seedbed.evaluation.files import Set
 from seedbed.evaluation.scores import Scores
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.systems import Opening, open_system
+from seedbed.evaluation.systems import Opening, open_system, reasoning
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing import prompts
-from seedbed.generators.writing.backends import open_backend
-from seedbed.io import UserError
+from seedbed.generators.writing.backends import Completion, Request, open_backend
+from seedbed.generators.writing.journal import answers
+from seedbed.io import UserError, fingerprint
 from tests import tiny
 
 LETTERS = ["A", "B", "C"]
@@ -124,6 +128,27 @@ def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) 
         ("答えはCです。", "C"),
         ("答案是B选项", "B"),
         ("الإجابة B هي الصحيحة", "B"),
+        ("B\n\nExplanation: A is wrong.", "B"),
+        ("B\n\nMaelezo: A si sahihi", "B"),
+        ("Answer: B\n\nExplanation: option A is a river.", "B"),
+        ("B \nReason: dogs bark", "B"),
+        ("C\n1. It swims", "C"),
+        ("A and B are both right", ""),
+        ("A or B", ""),
+        ("a or b", ""),
+        ("A/B", ""),
+        ("A,B", ""),
+        ("A, B and C", ""),
+        ("(A) & (B)", ""),
+        ("Both A and B are right.", ""),
+        ("The answer is A or B.", ""),
+        ("B, A is a river", "B"),
+        ("B, A неверно", "B"),
+        ("B and not A", "B"),
+        ("B) because A and C are fish", "B"),
+        ("The answer is A? No: the answer is B.", "B"),
+        ("Answer: B. The answer A is wrong.", "B"),
+        ("The answer is not A. It is B.", ""),
         ("A", "A"),
         ("a", "A"),
         ("A-frames", ""),
@@ -135,6 +160,64 @@ def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) 
 )
 def test_the_letter_that_an_answer_names(text: str, letter: str) -> None:
     assert first_letter(text, LETTERS) == letter
+
+
+def thinking(base: Path, folder: Path) -> tuple[Generator, Path]:
+    """A generator whose chat template itself begins the thoughts, as DeepSeek-R1's does."""
+    shutil.copytree(base, folder)
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.chat_template += "{% if add_generation_prompt %}<think>\n{% endif %}"
+    tokenizer.save_pretrained(folder)
+    return settings(folder).model_copy(update={"prompts": "chat"}), folder
+
+
+def test_a_letter_does_not_follow_thoughts_that_the_template_begins(tiny_chat_generator: Path, tmp_path: Path) -> None:
+    generator, folder = thinking(tiny_chat_generator, tmp_path / "thinks")
+    asked, how = [Problem("a", "2 + 2 is")], Reasoning(max_new_tokens=3)
+    model = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), folder)
+    with pytest.raises(UserError, match=r"chat template.*<think>.*no letter.*set `answer: generation`"):
+        generate_answers(generator, lambda: model, asked, LETTERS, how)
+    assert len(generate_answers(generator, lambda: model, asked, (), how).labels) == 1, "a problem has no letters"
+
+
+def test_thoughts_that_the_template_begins_and_the_limit_cuts_name_no_letter(
+    tiny_chat_generator: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    generator, folder = thinking(tiny_chat_generator, tmp_path / "thinks")
+    how = Reasoning(answer="generation", max_new_tokens=3)
+    model = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), folder)
+    said = [("At first sight the answer is B, but", False), ("The answer is B? No. </think>\n\nA", True)]
+
+    def write(requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
+        for one, (text, finished) in zip(requests, said, strict=True):
+            yield Completion(one.id, text, finished)
+
+    monkeypatch.setattr(model, "write", write)
+    asked = [Problem("a", "2 + 2 is"), Problem("b", "3 + 4 is")]
+    assert generate_answers(generator, lambda: model, asked, LETTERS, how).labels == ["", "A"]
+    model.tokenizer = AutoTokenizer.from_pretrained(folder)
+    model.tokenizer.add_special_tokens({"additional_special_tokens": ["</think>"]})
+    with pytest.raises(UserError, match=r"</think> is a special token"):
+        generate_answers(generator, lambda: model, asked, LETTERS, how)
+
+
+def test_letters_that_were_kept_without_the_mark_of_thoughts_are_asked_for_again(
+    tiny_chat_generator: Path, tmp_path: Path
+) -> None:
+    base, how = tmp_path / "base", Reasoning(answer="generation", max_new_tokens=3)
+    shutil.copytree(tiny_chat_generator, base)
+    manifests.write(base, {"kind": "weights"})
+    generator = settings(base).model_copy(update={"prompts": "chat"})
+    system = {"kind": "reasoning", "generator": json.loads(generator.recorded()), "variant": "source"}
+    describe(tmp_path / "it", {"name": "tiny"}, system | {"reasoning": how.model_dump(mode="json")}, {"base": base})
+    task = Task(protocol="multiple_choice")
+    opening = Opening([Set("t", task, TEST, None, {})], "swh", "Swahili", tmp_path / "state")
+    key = request_key(generator, manifests.digest_of(base), LETTERS, how, "swh")
+    texts = reasoning.prompts(TEST, str, "chat")
+    with answers(opening.state, key) as journal:
+        journal.commit(Completion(fingerprint([text])[:32], "so the answer is C", False) for text in texts)
+    found = score(task, TEST, answer=open_system(tmp_path / "it", opening).answer)
+    assert list(found.items["predicted"]) == ["", ""]
 
 
 def opened(
