@@ -49,7 +49,8 @@ def queries_of(trial: Trial, shots: Shots) -> list[Query]:
 
 
 def nearest(queries: NDArray, corpus: NDArray, labels: NDArray, shots: Shots, search: Search) -> NDArray[np.int64]:
-    """Indices (n, shots) of each query's examples, nearest first; with `balance`, label by label.
+    """Indices (n, shots) of each query's examples, nearest first; with `balance`, the nearest of each label come before
+    all others: a prompt that is cut loses the farthest, and keeps every label while it has as many examples as labels.
 
     Args:
         queries: embeddings (n, d).
@@ -67,11 +68,27 @@ def nearest(queries: NDArray, corpus: NDArray, labels: NDArray, shots: Shots, se
             places = np.flatnonzero(labels == label)
             count = _within(shots.count, len(places), f"with label {label!r}")
             found.append(places[search(queries, corpus[places], count)])
-        return np.concatenate(found, axis=1)
+        of_labels = np.stack(found, axis=1)
+        parts = [of_labels[:, :, :1], of_labels[:, :, 1:]]
+        every = [_by_distance(queries, corpus, part.reshape(len(queries), -1), search) for part in parts]
+        return np.concatenate(every, axis=1)
     first = int(len(corpus) * shots.percentile / 100)
     left = f"from percentile {shots.percentile} on" if shots.percentile else "in all"
     count = _within(shots.count, len(corpus) - first, left)
     return search(queries, corpus, first + count)[:, first:]
+
+
+def _by_distance(queries: NDArray, corpus: NDArray, chosen: NDArray, search: Search) -> NDArray[np.int64]:
+    """The indices (n, k) chosen for each query, nearest first, and of equally near ones the first in the corpus."""
+    if chosen.shape[1] < 2:
+        return chosen
+    # A search tells no distances: each query's examples are searched once more, alone.
+    return np.array(
+        [
+            places[search(queries[row : row + 1], corpus[places], len(places))[0]]
+            for row, places in enumerate(np.sort(chosen, axis=1))
+        ]
+    )
 
 
 def _within(count: int, there: int, which: str) -> int:

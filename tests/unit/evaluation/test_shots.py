@@ -55,8 +55,20 @@ def test_a_percentile_leaves_out_the_nearest(percentile: int, wanted: list[list[
 
 
 def test_balanced_shots_are_the_nearest_of_each_label() -> None:
-    assert chosen(Shots(1, balance=True)) == [["d", "b"], ["c", "e"], ["f", "b"]]
-    assert chosen(Shots(2, balance=True))[1] == ["c", "a", "e", "h"]
+    assert chosen(Shots(1, balance=True)) == [["b", "d"], ["e", "c"], ["f", "b"]]
+    assert chosen(Shots(2, balance=True))[1] == ["e", "c", "h", "a"]
+
+
+def test_a_cut_drops_the_farthest_balanced_shots_and_keeps_each_label_while_it_can() -> None:
+    """Cuts are from the end: first come the nearest of each label, and then the others, each by distance."""
+    labels, every = dict(zip(TRAIN["id"], TRAIN["label"], strict=True)), "abcdefgh"
+    away = {text: abs(float(train) - 5.2) for text, train in zip(every, TRAIN["text"], strict=True)}
+    found = chosen(Shots(4, balance=True))[1]
+    assert sorted(found) == [*every] and {labels[text] for text in found[:2]} == {"x", "y"}
+    assert found[:2] == sorted(found[:2], key=away.__getitem__)
+    assert found[2:] == sorted(found[2:], key=away.__getitem__)
+    # From 0 the nearest: b (y) and d (x) at 1, f (x) at 2, h (y) at 3, c (x) at 4, e (y) at 6
+    assert chosen(Shots(3, balance=True))[0] == ["b", "d", "f", "h", "c", "e"]
 
 
 def test_each_text_is_asked_with_its_own_shots_and_scored() -> None:
