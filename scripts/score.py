@@ -61,8 +61,9 @@ def main(job: Job) -> None:
 
     require_one_for_each(job)
     sets, written = read_sets(job), []
-    for each in (one for own in sets.values() for one in own):  # a fault of the last costs what all before it cost
-        check(each.task, each.test, each.train)
+    for language, own in sets.items():  # a fault of the last set costs what all before it cost
+        for each in own:
+            check(each.task, each.test, each.train, language)
     servers = [*job.generators, *job.endpoints]
     with named(servers), own_state(job.state, job.output, job) if job.state else nullcontext():
         asked = [(place, language) for place in range(len(job.systems)) for language in sets]

@@ -140,13 +140,14 @@ class _ReachedError(Exception):
     """A check has reached the first query of the system: the data sets are valid so far."""
 
 
-def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> None:
+def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None, language: str = "") -> None:
     """Run a protocol's checks of its data sets before the system is queried, which takes long or costs money.
 
     Args:
         task: the task.
         test: the test set.
         train: the training set, if there is one.
+        language: language of the test items.
 
     Raises:
         UserError: the protocol cannot be applied to these data sets.
@@ -158,7 +159,7 @@ def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None) -> 
     answer = ask if protocols.declared(task.protocol).asks == ("labels",) else None
     for rows in split_orders(test).values():
         with suppress(_ReachedError):
-            given = Trial(task, rows, train, ask, ask, answer, layers=ask, paths=ask, choices=ask)
+            given = Trial(task, rows, train, ask, ask, answer, layers=ask, paths=ask, choices=ask, language=language)
             protocols.load(task.protocol).score(given)
 
 

@@ -31,7 +31,7 @@ def score(trial: Trial) -> Scores:
         UserError: a gold answer without a number.
     """
     test = trial.test
-    gold = [number(answer) for answer in test["answer"]]
+    gold = [number(answer, trial.language) for answer in test["answer"]]
     if wrong := [row for row, value in zip(test["id"], gold, strict=True) if not value]:
         said = test["answer"][test["id"] == wrong[0]].iloc[0]
         raise UserError(f"math: id {wrong[0]!r} has the answer {said!r}, which is no number; correct the test set")

@@ -52,6 +52,13 @@ def test_the_last_number_is_the_answer_in_digits_of_any_script() -> None:
     assert list(found.items["predicted"]) == ["18", "70000", "5.5", ""]
 
 
+def test_a_gold_answer_is_read_in_the_language_of_the_test() -> None:
+    german = PROBLEMS.assign(answer=["70.000", "1.250", "18", "3,5"])
+    texts = ["Die Antwort ist 70.000.", "Es sind 1250.", "18", "3,50 Euro"]
+    found = score(MATH, german, answer=lambda trial, labels: Answers(texts, None, 0), language="deu")
+    assert list(found.items["gold"]) == ["70000", "1250", "18", "3.5"] and found.main == 1
+
+
 def test_a_gold_answer_that_is_no_number_is_found_before_a_model_is_asked() -> None:
     wrong = PROBLEMS.assign(answer=["18", "many", "5", "3"])
     with pytest.raises(UserError, match=r"math:.*'b'.*'many'"):
