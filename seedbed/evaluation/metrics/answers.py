@@ -4,6 +4,12 @@ import re
 import unicodedata
 from functools import cache
 
+_LATEX = {
+    re.compile(r"\{([.,])\}"): r"\1",
+    re.compile(r",\\!"): ",",
+    re.compile(r"(?<=\d)\\[ ,](?=\d)"): "\u202f",
+}
+"""LaTeX's separators within numbers, as in 10{,}000 and 10\\,000, and the characters that they print."""
 _POINTS = r"(?:\.\d{3}){2,}|\.\d{3}(?=,\d+(?![.,]?\d))"
 _EACH_POINT = r"(?:\.\d{3})+"
 
@@ -12,23 +18,23 @@ _EACH_POINT = r"(?:\.\d{3})+"
 def _pattern(points: str) -> re.Pattern[str]:
     """Thousands separated by commas (also as in 1,23,456), spaces, apostrophes or points; then maybe a decimal part.
 
-    A full-width comma separates thousands only: between other digits it separates clauses.
+    A full-width or Arabic comma separates thousands only: between other digits it separates clauses.
 
     Args:
         points: the pattern of points that separate thousands.
     """
-    grouped = rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:[ \u00a0\u202f\u066c，'’]\d{{3}})+|{points})(?!\d)"
+    grouped = rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:[ \u00a0\u202f\u066c，،'’]\d{{3}})+|{points})(?!\d)"
     return re.compile(rf"(?P<sign>(?<!\w)[-\u2212])?(?P<whole>{grouped}|\d+)(?:[.,\u066b．](?P<part>\d+))?")
 
 
 def number(text: str, language: str = "") -> str:
     """The last number of a text in normal form, so that equal numbers give equal strings; empty if there is none.
 
-    Digits of any script are read. A comma, a space or an apostrophe before three digits separates thousands, another
-    comma is a decimal comma, and a point is a decimal point unless there are several or a decimal comma follows. In a
-    language that separates thousands by points, such as German, each point before three digits does. Leading zeros and
-    trailing zeros of a fraction are dropped. A hyphen after a letter or digit is not a sign. Paper 002 scores MGSM by
-    exact match and names no extraction.
+    Digits of any script are read, and LaTeX as it prints. A comma, a space or an apostrophe before three digits
+    separates thousands, another comma is a decimal comma, and a point is a decimal point unless there are several or a
+    decimal comma follows. In a language that separates thousands by points, such as German, each point before three
+    digits does. Leading zeros and trailing zeros of a fraction are dropped. A hyphen after a letter or digit is not a
+    sign. Paper 002 scores MGSM by exact match and names no extraction.
 
     Args:
         text: the text.
@@ -39,6 +45,8 @@ def number(text: str, language: str = "") -> str:
         ('1234', '1234', '-0.5', '70000')
     """
     digits = "".join(_ascii(character) for character in text)
+    for latex, printed in _LATEX.items():
+        digits = latex.sub(printed, digits)
     if not (every := [*_pattern(_EACH_POINT if _groups_by_points(language) else _POINTS).finditer(digits)]):
         return ""
     found = every[-1]
