@@ -185,14 +185,20 @@ def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer)
             how = _by_likelihood if judge.reads == "likelihood" else _by_numbers
             with tqdm(total=len(todo), unit="pair", mininterval=5, desc=tongue.name) as progress:
                 how([*todo.values()], tongue, pivot, judge, journal, progress.update)
-        read = _kept if judge.reads == "likelihood" else numbers
+        read = _kept if judge.reads == "likelihood" else _whole_numbers
         done = {pair.id: journal.done[pair.id] for pair in pairs}
-        return {name: None if one.refused else read(one.text) for name, one in done.items()}
+        return {name: None if one.refused else read(one) for name, one in done.items()}
 
 
-def _kept(text: str) -> Scores:
+def _whole_numbers(answer: Completion) -> Scores:
+    """The three scores in an answer; nan thrice where the length limit may have cut the last, as 10 after its 1."""
+    cut = not answer.finished and answer.text[-1:].isdecimal()
+    return (np.nan,) * len(ASPECTS) if cut else numbers(answer.text)
+
+
+def _kept(answer: Completion) -> Scores:
     """Scores as the journal has them."""
-    return tuple(map(float, text.split()))
+    return tuple(map(float, answer.text.split()))
 
 
 def _by_numbers(

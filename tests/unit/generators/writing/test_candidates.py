@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -410,3 +410,30 @@ def test_a_score_does_not_follow_thoughts_that_the_template_begins(tiny_chat_gen
     table = table.assign(english="another")
     with pytest.raises(UserError, match=r"chat template.*<think>.*score"):
         judgements({"t": table}, {"a": "hau"}, TONGUES, "eng", judge)
+
+
+@pytest.mark.parametrize(
+    ("written", "finished", "scores"),
+    [
+        ("Meaning: 9\nEmotion: 9\nTone: 1", False, None),  # of 10, digit by digit
+        ("Meaning: 9\nEmotion: 9\nTone: 1", True, [9, 9, 1]),
+        ("Meaning: 9\nEmotion: 9\nTone: 10. They", False, [9, 9, 10]),
+    ],
+)
+def test_a_score_that_the_length_limit_cuts_is_none(
+    tmp_path: Path, written: str, finished: bool, scores: list | None
+) -> None:
+    class Cut:
+        def encode(self, text: str, bos: bool = True) -> str:
+            return text
+
+        def write(self, requests: list[Request], adapter: Path | None) -> Iterator[Completion]:
+            return (Completion(one.id, written, finished) for one in requests)
+
+    chat = {"backend": "openai-chat", "endpoint": "http://127.0.0.1:1/v1", "served_model": "m"}
+    table = pd.DataFrame({"id": ["1"], "text": ["a"], "english": ["b"], "finish": ["stop"]})
+    for model in (Cut, None):  # and from the journal alone
+        judge = Writer(Generator.model_validate(chat), "numbers", open=model, weights="", state=tmp_path)
+        found, counts = judgements({"t": table}, {"a": "hau"}, TONGUES, "eng", judge)
+        assert counts["unscored"] == (scores is None)
+        assert scores is None or found[["semantic", "emotional", "pragmatic"]].iloc[0].tolist() == scores
