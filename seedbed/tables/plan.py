@@ -60,8 +60,8 @@ class Block(Settings):
     """The backbone's name in the study; empty: none."""
     paper_backbone: str
     """The backbone's name in the paper; empty: the paper does not have it."""
-    averaged: list[str] = []
-    """The paper's names of the backbones that are averaged; empty: a single backbone."""
+    averaged: list[tuple[str, str]] = []
+    """What is averaged over backbones: (the paper's name of the backbone, language); empty: a single backbone."""
     column: Column
     """What is measured."""
     tests: dict[str, str]
