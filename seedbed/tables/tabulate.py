@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.evaluation.significance import benjamini_hochberg, percentiles, two_sided
+from seedbed.evaluation.significance import benjamini_hochberg, percentiles, rounded, two_sided
 from seedbed.io import UserError, atomic
 from seedbed.tables.measures import OTHER, Measure, average, lacks, measure
 from seedbed.tables.plan import Block
@@ -30,7 +30,8 @@ DECIMALS = {
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
     **dict.fromkeys(("n", "rows", "seeds"), 0),
 }
-"""Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree."""
+"""Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree, and `p_adjusted` such
+that it stays on its side of 1 - level."""
 OTHER_DATA = "other data than the paper's"
 """Note on a number of the paper that was measured on another test set than ours."""
 REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
@@ -151,7 +152,7 @@ def _adjust(rows: Sequence[dict[str, Any]]) -> None:
     tested = [row for row in rows if "p" in row]
     larger = [max(row["p"], row.get("p_items", 0.0)) for row in tested]
     for row, p in zip(tested, benjamini_hochberg(larger), strict=True):
-        row["p_adjusted"] = float(p)
+        row["p_adjusted"] = rounded(float(p), row["level"], DECIMALS["p_adjusted"])
 
 
 def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistics) -> dict[str, Any]:

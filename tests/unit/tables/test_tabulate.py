@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,7 @@ from scipy.stats import false_discovery_control, spearmanr
 from scripts import tabulate as program
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams
 from seedbed.io import UserError, read_json, write_json
-from seedbed.tables.cells import trained_on
+from seedbed.tables.cells import significant, trained_on
 from seedbed.tables.plan import Offered, Scored
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, read, write
@@ -77,6 +78,30 @@ def test_p_values_are_adjusted_over_languages_and_the_average_stands_alone(table
         assert languages["p_adjusted"].to_numpy() == pytest.approx(false_discovery_control(larger), abs=2e-4)
         average = rows[rows["language"] == "avg"].iloc[0]
         assert average["p_adjusted"] == average["p"] and np.isnan(average["p_items"])
+
+
+@pytest.mark.parametrize(
+    ("p", "level", "real"),
+    [
+        (0.050049, 0.95, False),
+        (0.05, 0.95, False),
+        (0.049951, 0.95, True),
+        (0.010001, 0.99, False),
+        (0.0099999, 0.99, True),
+        (0.00415, 0.99583, True),
+        (0.00419, 0.99583, False),
+    ],
+)
+def test_a_difference_is_marked_by_its_p_value_before_this_is_rounded(
+    make, spec, tmp_path, monkeypatch, p, level, real
+):
+    monkeypatch.setattr("seedbed.tables.tabulate.benjamini_hochberg", lambda found: np.full(len(found), p))
+    study = make(languages=("hau",), recipes=("crosslingual", "xllora"), seeds=1, n=12, resamples=100)
+    study = replace(study, statistics=study.statistics.updated({"level": level}))
+    write(study.tabulate(spec), tmp_path / "table.csv")
+    row = cell(read(tmp_path / "table.csv"), "xllora", "hau")
+    assert significant(row) == real and row["p_adjusted"] == pytest.approx(p, abs=1e-4)
+    assert f"{row['p_adjusted']:.4f}" in (tmp_path / "table.csv").read_text(encoding="utf-8")
 
 
 def test_the_baseline_is_not_compared_with_itself(table):
