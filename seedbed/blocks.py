@@ -95,9 +95,15 @@ class Seen:
         Returns:
             Booleans, which of them were new, in their order.
         """
-        add = self._base.execute
-        found = [add("INSERT OR IGNORE INTO seen VALUES (?)", (_digest(key),)).rowcount == 1 for key in keys]
-        return np.array(found, dtype=bool)
+        return np.array([self.add(key) for key in keys], dtype=bool)
+
+    def add(self, key: str) -> bool:
+        """Add a key; whether it was new."""
+        return self._base.execute("INSERT OR IGNORE INTO seen VALUES (?)", (_digest(key),)).rowcount == 1
+
+    def remove(self, key: str) -> None:
+        """Remove a key, which is new again."""
+        self._base.execute("DELETE FROM seen WHERE digest = ?", (_digest(key),))
 
 
 class Lookup:

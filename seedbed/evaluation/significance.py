@@ -5,6 +5,7 @@ items and seeds.
 import itertools
 import math
 from collections.abc import Callable, Mapping
+from decimal import Decimal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -256,6 +257,29 @@ def percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float
     """The central interval that contains the share `level` of the replicates."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def alpha(level: float) -> float:
+    """1 - level, as one writes it: 0.05 for 0.95, for which floating point has 0.05000000000000004."""
+    return float(1 - Decimal(str(float(level))))
+
+
+def rejects(p: float, level: float) -> bool:
+    """Whether a p-value is below 1 - level; not where it is NaN.
+
+    Its last digits are noise of floating point, so that one that is 1 - level but for them is not below.
+    """
+    return bool(round(p, 12) < alpha(level))
+
+
+def rounded(p: float, level: float, decimals: int) -> float:
+    """A p-value with some decimals, rounded so that `rejects` says of it and of the rounded level what it says of both
+    unrounded: 0.04996 is 0.0499, as 0.0500 would not be below 0.05.
+    """
+    near, bound = round(p, decimals), alpha(round(level, decimals))
+    if rejects(p, level):
+        return min(near, max(round(bound - 10**-decimals, decimals), 0.0))
+    return max(near, bound)
 
 
 def two_sided(differences: NDArray[np.float64]) -> float:

@@ -14,7 +14,7 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
-from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, replicates, two_sided
+from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, rejects, replicates, two_sided
 from seedbed.io import UserError, atomic_directory, read_table, write_json
 from seedbed.tables.measures import measure
 from seedbed.tables.plan import Block, Cell
@@ -120,7 +120,7 @@ def _compared(
             by_items = metric.by.p_value(items[first], items[name], statistics.resamples, statistics.seed)
             tested.append(max(float(two_sided(differences)), by_items))  # real by both tests, as in tables
         for name, p in zip(others, benjamini_hochberg(tested), strict=True):
-            found[name] |= {"p_adjusted": float(p), "apart": bool(p < 1 - statistics.level)}
+            found[name] |= {"p_adjusted": float(p), "apart": rejects(float(p), statistics.level)}
     return {name: {key: _rounded(value) for key, value in each.items()} for name, each in found.items()}
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from seedbed import markdown
+from seedbed.evaluation.significance import rejects
 from seedbed.tables.published import AVERAGE
 
 NAMED = 3
@@ -36,7 +37,7 @@ def cell(row: pd.Series, best: str | None) -> str:
 
 def significant(row: Mapping[str, Any]) -> bool:
     """Whether a row's difference is significant at its level; not if nothing was tested."""
-    return bool(row["p_adjusted"] < 1 - row["level"])
+    return rejects(row["p_adjusted"], row["level"])
 
 
 def methods_of(table: pd.DataFrame) -> dict[str, str]:

@@ -60,8 +60,8 @@ class Block(Settings):
     """The backbone's name in the study; empty: none."""
     paper_backbone: str
     """The backbone's name in the paper; empty: the paper does not have it."""
-    averaged: list[str] = []
-    """The paper's names of the backbones that are averaged; empty: a single backbone."""
+    averaged: list[tuple[str, str]] = []
+    """What is averaged over backbones: (the paper's name of the backbone, language); empty: a single backbone."""
     column: Column
     """What is measured."""
     tests: dict[str, str]
@@ -121,7 +121,8 @@ def plan(
         reserved: languages that appear only in tables that name them.
 
     Raises:
-        UserError: the spec names an unknown recipe or task; or the study has none of its recipes, backbones or tasks.
+        UserError: the spec names an unknown recipe or task, or gives two recipes of a block one printed name; or the
+            study has none of its recipes, backbones or tasks.
     """
     own = {system.recipe: system for system in systems}
     names = _names(spec, own)
@@ -148,7 +149,7 @@ def plan(
         if all(column.protocol == OVERLAP for column in spec.columns):
             lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}"
         raise UserError(f"table {spec.title!r}: no recipe of it {lacking}")
-    return filled
+    return _told_apart(spec, filled, "recipe a printed name of its own")
 
 
 def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Block]:
@@ -204,10 +205,13 @@ def of_labellers(
         tasks: name -> the study's tasks.
         baseline: the study's baseline recipe; the spec's own has priority.
         reserved: languages that appear only in tables that name them.
+
+    Raises:
+        UserError: two kinds of one classifier would have one printed name.
     """
     by_kind = {system.recipe: system for system in systems}
     kinds = [by_kind[kind] for kind in spec.classifiers if kind in by_kind]
-    return [
+    blocks = [
         Block(
             backbone=name,
             paper_backbone=offered.paper,
@@ -222,6 +226,29 @@ def of_labellers(
         if column.labelled and offered.tests(tests) == tests
         if (shown := [system for system in kinds if system.has(name, "")])
     ]
+    right = "`classifiers: {" + ", ".join(f"{kind}: ..." for kind in spec.classifiers) + "}`"
+    return _told_apart(spec, blocks, f"kind a printed name of its own: {right}")
+
+
+def _told_apart(spec: TableSpec, blocks: list[Block], right: str) -> list[Block]:
+    """Return blocks in which each row has a name of its own.
+
+    Args:
+        spec: the table's spec.
+        blocks: its blocks.
+        right: what each row must be given, for the message.
+
+    Raises:
+        UserError: two rows of a block have one printed name, so that nobody could say whose numbers are whose.
+    """
+    for block in blocks:
+        named: dict[str, str] = {}
+        for system in block.systems:
+            label = block.names[system.recipe]
+            if (other := named.setdefault(label, system.recipe)) != system.recipe:
+                rows = f"{other} and {system.recipe} would both be rows {label!r}"
+                raise UserError(f"table {spec.title!r}: {rows}; give each {right}")
+    return blocks
 
 
 def _shown(spec: TableSpec, offered: Mapping[str, Offered]) -> dict[str, Offered]:

@@ -1,7 +1,8 @@
 """The papers' own numbers, which are printed next to ours."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -72,7 +73,7 @@ class Published:
         return next((key for key in found if key in self.cells), found[-1])
 
     def average(
-        self, column: Column, recipe: str, backbone: str, languages: Iterable[str], over: Sequence[str] = ()
+        self, column: Column, recipe: str, backbone: str, averaged: Sequence[tuple[str, str]]
     ) -> Printed | None:
         """The paper's average if it is over exactly these cells; else the mean of its numbers if it has all of them;
         else None.
@@ -83,8 +84,7 @@ class Published:
             column: the column.
             recipe: the recipe.
             backbone: the paper's name of the backbone; AVERAGE for an average over backbones.
-            languages: the languages of the average.
-            over: for an average over backbones, their names in the paper.
+            averaged: what is averaged: (the paper's name of the backbone, language).
         """
         if not self.paper:
             return None
@@ -92,20 +92,35 @@ class Published:
         known = self._averaged(column, recipe, backbone)
         if not known:
             return printed
-        backbones, languages = list(over) or [backbone], list(languages)
-        ours = {self.key(column, recipe, one, language) for one in backbones for language in languages}
-        if not ours <= known:
+        ours = Counter(self.key(column, recipe, *each) for each in averaged)
+        if not ours.keys() <= known:
             return None
-        if printed and ours == known:
+        if printed and ours.keys() == known and len({*ours.values()}) == 1:
             return printed
-        mean = math.fsum(self.cells[key].value for key in ours) / len(ours)
-        return Printed("", mean, math.nan, f"mean of the paper's {', '.join([*over, *languages])}")
+        mean = math.fsum(self.cells[key].value for key in ours.elements()) / ours.total()
+        return Printed("", mean, math.nan, f"mean of the paper's {_told(averaged, named=backbone == AVERAGE)}")
 
     def _averaged(self, column: Column, recipe: str, backbone: str) -> set[tuple[str, ...]]:
         """The cells that the paper averages over; for AVERAGE those of all its backbones."""
         slug, encoder, _, *measured = self.key(column, recipe, backbone, AVERAGE)
         own = {key for key in self.cells if key[0] == slug and [*key[3:]] == measured and key[2] != AVERAGE}
         return {key for key in own if key[1] == encoder or (encoder == AVERAGE and key[1] != AVERAGE)}
+
+
+def _told(averaged: Sequence[tuple[str, str]], *, named: bool) -> str:
+    """`XLM-R, mmBERT, hau, ind`; where backbones have unequal languages, `XLM-R (hau, ind), mmBERT (hau)`.
+
+    Args:
+        averaged: (backbone, language).
+        named: whether backbones are named too.
+    """
+    languages: dict[str, list[str]] = {}
+    for backbone, language in averaged:
+        languages.setdefault(backbone, []).append(language)
+    first, *others = languages.values()
+    if all({*each} == {*first} for each in others):
+        return ", ".join([*(languages if named else ()), *dict.fromkeys(first)])
+    return ", ".join(f"{backbone} ({', '.join(dict.fromkeys(each))})" for backbone, each in languages.items())
 
 
 def _records(path: Path) -> list[dict[str, str]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.evaluation.significance import benjamini_hochberg, percentiles, two_sided
+from seedbed.evaluation.significance import benjamini_hochberg, percentiles, rounded, two_sided
 from seedbed.io import UserError, atomic
 from seedbed.tables.measures import OTHER, Measure, average, lacks, measure
 from seedbed.tables.plan import Block
@@ -30,7 +30,8 @@ DECIMALS = {
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
     **dict.fromkeys(("n", "rows", "seeds"), 0),
 }
-"""Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree."""
+"""Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree, and `p_adjusted` such
+that it stays on its side of 1 - level."""
 OTHER_DATA = "other data than the paper's"
 """Note on a number of the paper that was measured on another test set than ours."""
 REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
@@ -80,19 +81,25 @@ def _measured(
             continue
         measures = [measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
-        whole = block.column.paper_languages in (None, len(block.tests))  # over others it is no attempt at the paper's
-        over_languages = average(measures)
-        over_languages = replace(over_languages, papers_data=over_languages.papers_data and whole)
+        over_languages = _average(measures, [block])
         by_backbone.setdefault(block.backbone, {})[block.column.label] = block, over_languages
         yield block, [*measures, over_languages]
     for same in by_column.values() if spec.over_backbones else ():
         if len(same) > 1:
-            averaged = [each.paper_backbone for each, _ in same]
+            averaged = [(each.paper_backbone, language) for each, _ in same for language in each.tests]
             changes = {"backbone": AVERAGE, "paper_backbone": AVERAGE, "averaged": averaged}
-            yield same[0][0].model_copy(update=changes), [average([each for _, measures in same for each in measures])]
+            every = [each for _, measures in same for each in measures]
+            yield same[0][0].model_copy(update=changes), [_average(every, [block for block, _ in same])]
     labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
     for columns in by_backbone.values():
         yield from _means(columns, spec.over_columns, labels)
+
+
+def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
+    """The average of what was measured for blocks; over other languages than the paper's it is no attempt at its."""
+    whole = all(block.column.paper_languages in (None, len(block.tests)) for block in blocks)
+    found = average(measures)
+    return replace(found, papers_data=found.papers_data and whole)
 
 
 def _means(
@@ -145,7 +152,7 @@ def _adjust(rows: Sequence[dict[str, Any]]) -> None:
     tested = [row for row in rows if "p" in row]
     larger = [max(row["p"], row.get("p_items", 0.0)) for row in tested]
     for row, p in zip(tested, benjamini_hochberg(larger), strict=True):
-        row["p_adjusted"] = float(p)
+        row["p_adjusted"] = rounded(float(p), row["level"], DECIMALS["p_adjusted"])
 
 
 def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistics) -> dict[str, Any]:
@@ -180,7 +187,8 @@ def _printed(published: Published, row: Mapping[str, Any], measured: Measure, bl
     what = (block.column, row["recipe"], block.paper_backbone)
     cell = published.cell(*what, measured.language)
     if measured.language == AVERAGE:
-        cell = published.average(*what, block.tests, over=block.averaged)
+        own = [(block.paper_backbone, language) for language in block.tests]
+        cell = published.average(*what, block.averaged or own)
     if cell is None:
         return {"paper_note": "", "paper_cell": "", "verdict": ""}
     notes = [note for note in (cell.note, "" if measured.papers_data else OTHER_DATA) if note]

@@ -53,10 +53,8 @@ def audit(
     before = {side: Seen() for side in ("anchor", "positive")}
     for block in triplets():
         reason = _reasons(block, target, identify, seen, rules, vocabulary)
-        for side in before:
-            # In one batch the repetition would be another row's negative and its own positive at once.
-            left = reason == ""
-            reason[left] = np.where(before[side].new(map(comparable, block[side][left])), "", f"{side}: repeated")
+        left = reason == ""
+        reason[left] = _repeated(block[left], before)
         found.append(reason)
         for side in TARGETS:
             shared[side].append(by_row(block[reason == ""], side))
@@ -127,6 +125,29 @@ def _reasons(
         rows, why = tested(triplets[side], seen)
         reasons.add(rows, f"{side}: {why}")
     return reasons.found
+
+
+def _repeated(rows: pd.DataFrame, before: dict[str, Seen]) -> list[str]:
+    """The reason for which each row repeats a text of a row that is kept; "" for those that are kept.
+
+    In one batch the repetition would be another row's negative and its own positive at once.
+
+    Args:
+        rows: the next rows that pass otherwise.
+        before: side -> the texts of the rows that are kept; those of `rows` that are kept are added.
+    """
+    found = []
+    for texts in zip(*(map(comparable, rows[side]) for side in before), strict=True):
+        added, reason = [], ""
+        for (side, seen), text in zip(before.items(), texts, strict=True):
+            if not seen.add(text):
+                reason = f"{side}: repeated"
+                break
+            added.append((seen, text))
+        for seen, text in added if reason else ():
+            seen.remove(text)  # the row is not kept, so others may have this text
+        found.append(reason)
+    return found
 
 
 def _plain(text: str) -> str:

@@ -32,6 +32,13 @@ def test_what_came_before_is_known_across_blocks(size):
     assert list(new) == list(~TABLE["text"].duplicated())
 
 
+def test_a_key_that_is_removed_is_new_again():
+    seen = Seen()
+    assert [*seen.new("aba")] == [True, True, False]
+    seen.remove("a")
+    assert [*seen.new("ab")] == [True, False]
+
+
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_the_first_row_of_a_key_is_found(size):
     table = Lookup(blocks(size), lambda block: list(block["text"]))

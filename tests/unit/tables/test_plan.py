@@ -117,6 +117,14 @@ FAULTS = {
     "unknown task": ({"columns": [STS | {"tasks": ["semrle"]}]}, "did you mean 'semrel'"),
     "task of another protocol": ({"columns": [STS | {"tasks": ["flores"]}]}, "'flores' is bitext"),
     "unknown baseline": ({"baseline": "crosslingual"}, "baseline 'crosslingual' is none of its recipes"),
+    "one name of two recipes": (
+        {"recipes": {"base": "Ours", "xllora": "Ours"}},
+        "base and xllora would both be rows 'Ours'; give each recipe a printed name of its own",
+    ),
+    "the name of an open recipe": (
+        {"recipes": {"base": "mine"}, "open": True},
+        "base and mine would both be rows 'mine'",
+    ),
     "no such backbone": ({"backbones": ["BERT"]}, "no recipe of it is scored"),
 }
 
@@ -157,6 +165,13 @@ def test_the_average_over_backbones_is_the_mean_of_theirs(make, spec):
 def test_the_columns_metric_must_be_its_protocols():
     with pytest.raises(ValueError, match="no metric 'accuracy' in protocol sts"):
         Column.model_validate(STS | {"metric": "accuracy"})
+
+
+def test_recipes_that_never_meet_may_have_one_name():
+    names = {"base": "Base", "xllora": "Ours", "variant": "Ours"}
+    columns = [STS | {"recipes": ["base", "xllora"]}, STS | {"label": "STS 2", "recipes": ["base", "variant"]}]
+    assert len(planned(spec(recipes=names, columns=columns))) == 2
+    assert len(planned(spec(recipes={"base": "Base", "xllora": "Ours", "lost": "Ours"}, partial=True))) == 1
 
 
 # ---- classifiers beside encoders
@@ -205,6 +220,18 @@ def test_kinds_of_a_classifier_come_in_the_specs_order_and_have_a_baseline_of_th
     assert [system.recipe for system in block.systems] == ["prefixed", "source"]
     (block,) = shown_beside(spec(**facts, baseline_classifier="prefixed"), systems=kinds)
     assert block.baseline == "prefixed"
+
+
+def test_kinds_of_one_classifier_need_names_of_their_own():
+    kinds = [System(recipe=kind, language="mul", seeds=[1], backbones=["gemma"]) for kind in ("zero-shot", "one-shot")]
+    shown = {"systems": kinds, "classifiers": {"gemma": Offered()}}
+    with pytest.raises(UserError) as error:
+        shown_beside(spec(columns=[KNN], classifiers=["zero-shot", "one-shot"]), **shown)
+    told = "table 'T': zero-shot and one-shot would both be rows 'gemma'; give each kind a printed name of its own: "
+    assert str(error.value) == told + "`classifiers: {zero-shot: ..., one-shot: ...}`"
+    names = {"zero-shot": "Zero", "one-shot": "One"}
+    (block,) = shown_beside(spec(columns=[KNN], classifiers=names), **shown)
+    assert block.names == names
 
 
 def test_rows_of_ablations_are_compared_with_lira_itself_and_the_plain_model_comes_first():

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,8 +12,8 @@ from scipy.stats import false_discovery_control, spearmanr
 from scripts import tabulate as program
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams
 from seedbed.io import UserError, read_json, write_json
-from seedbed.tables.cells import trained_on
-from seedbed.tables.plan import Scored
+from seedbed.tables.cells import significant, trained_on
+from seedbed.tables.plan import Offered, Scored
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, read, write
 from tests.programs import call
@@ -77,6 +78,30 @@ def test_p_values_are_adjusted_over_languages_and_the_average_stands_alone(table
         assert languages["p_adjusted"].to_numpy() == pytest.approx(false_discovery_control(larger), abs=2e-4)
         average = rows[rows["language"] == "avg"].iloc[0]
         assert average["p_adjusted"] == average["p"] and np.isnan(average["p_items"])
+
+
+@pytest.mark.parametrize(
+    ("p", "level", "real"),
+    [
+        (0.050049, 0.95, False),
+        (0.05, 0.95, False),
+        (0.049951, 0.95, True),
+        (0.010001, 0.99, False),
+        (0.0099999, 0.99, True),
+        (0.00415, 0.99583, True),
+        (0.00419, 0.99583, False),
+    ],
+)
+def test_a_difference_is_marked_by_its_p_value_before_this_is_rounded(
+    make, spec, tmp_path, monkeypatch, p, level, real
+):
+    monkeypatch.setattr("seedbed.tables.tabulate.benjamini_hochberg", lambda found: np.full(len(found), p))
+    study = make(languages=("hau",), recipes=("crosslingual", "xllora"), seeds=1, n=12, resamples=100)
+    study = replace(study, statistics=study.statistics.updated({"level": level}))
+    write(study.tabulate(spec), tmp_path / "table.csv")
+    row = cell(read(tmp_path / "table.csv"), "xllora", "hau")
+    assert significant(row) == real and row["p_adjusted"] == pytest.approx(p, abs=1e-4)
+    assert f"{row['p_adjusted']:.4f}" in (tmp_path / "table.csv").read_text(encoding="utf-8")
 
 
 def test_the_baseline_is_not_compared_with_itself(table):
@@ -159,22 +184,56 @@ def test_the_printed_average_stands_beside_an_average_over_the_same_languages(ma
     assert "SemRel2024 has no Korean" in cell(table, "base", "kor")["paper_note"]
 
 
-def test_the_printed_average_over_backbones_stands_beside_the_same_cells_alone(make):
-    """Paper 000, table 12: its Score is over seven languages and both backbones."""
+SEVEN = ("afr", "hin", "mar", "tel", "ind", "hau", "kor")
+
+
+def over_backbones(make, languages, names, *, paper_languages=None, **changes):
+    """A table of one recipe of paper 000, table 12, whose average is over backbones too; 12 items a language."""
     spec = TableSpec.load("seedbed/resources/tables/bootstrapping_table12.yaml")
-    recipes, seven = {"base": "MT"}, ("afr", "hin", "mar", "tel", "ind", "hau", "kor")
     slugs = spec.paper.model_copy(update={"slugs": {"base": "xllora-mt"}})
-    changes = {"columns": [spec.columns[0].model_copy(update={"tasks": ("semrel-sts",)})]}
-    spec = spec.model_copy(update={"recipes": recipes, "baseline": "base", "paper": slugs, **changes})
-    for languages, backbones, number in (
-        (seven, {"a": "XLM-R", "b": "mmBERT"}, 72.9),
-        (("afr", "hau"), {"a": "XLM-R", "b": "mmBERT"}, (80.0 + 61.0 + 80.5 + 59.4) / 4),
-    ):
-        options = {"recipes": ("base",), "n": 12, "resamples": 100}
-        table = make(languages=languages, backbones=backbones, **options).tabulate(spec)
-        row = cell(table, "base", "avg", backbone="avg")
-        assert row["paper"] == pytest.approx(number, abs=0.01)
-        assert ("mean of the paper's" in row["paper_note"]) == (languages != seven)
+    column = {"tasks": ("semrel-sts",), "paper_languages": paper_languages}
+    columns = [spec.columns[0].model_copy(update=column)]
+    recipes = {"recipes": {"base": "MT"}, "baseline": "base"}
+    spec = spec.model_copy(update={"paper": slugs, "columns": columns, **recipes})
+    study = make(languages=languages, backbones=names, recipes=("base",), n=12, resamples=100)
+    return study.tabulate(spec, **changes)
+
+
+@pytest.mark.parametrize(("languages", "number"), [(SEVEN, 72.9), (("afr", "hau"), (80.0 + 61.0 + 80.5 + 59.4) / 4)])
+def test_the_printed_average_over_backbones_stands_beside_the_same_cells_alone(make, languages, number):
+    """Paper 000, table 12: its Score is over seven languages and both backbones."""
+    table = over_backbones(make, languages, {"a": "XLM-R", "b": "mmBERT"})
+    row = cell(table, "base", "avg", backbone="avg")
+    assert row["paper"] == pytest.approx(number, abs=0.01)
+    assert ("mean of the paper's XLM-R, mmBERT, afr, hau" in row["paper_note"]) == (languages != SEVEN)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_an_average_over_backbones_of_unequal_languages_stands_beside_the_same_cells(make, order):
+    offered = {"a": Offered(paper="XLM-R"), "b": Offered(paper="mmBERT", languages=["hau"])}
+    offered = dict([*offered.items()][::order])
+    table = over_backbones(make, SEVEN, {"a": "XLM-R", "b": "mmBERT"}, backbones=offered)
+    own = table[(table["backbone"] != "avg") & (table["language"] != "avg")]
+    row = cell(table, "base", "avg", backbone="avg")
+    assert len(own) == 8 and row["value"] == pytest.approx(own["value"].mean(), abs=1e-3)
+    assert row["paper"] == pytest.approx(own["paper"].mean(), abs=0.01)
+    told = ["XLM-R (afr, hin, mar, tel, ind, hau, kor)", "mmBERT (hau)"][::order]
+    assert row["paper_note"] == f"mean of the paper's {', '.join(told)}"
+
+
+@pytest.mark.parametrize("paper_languages", [1, 2])
+def test_an_average_over_backbones_is_an_attempt_at_the_papers_over_as_many_languages(make, paper_languages):
+    names = {"a": "XLM-R", "b": "mmBERT"}
+    table = over_backbones(make, ("afr", "hau"), names, paper_languages=paper_languages)
+    averages = table[table["language"] == "avg"]
+    assert len(averages) == 3 and ((averages["verdict"] != "") == (paper_languages == 2)).all()
+
+
+def test_backbones_with_one_name_in_the_paper_count_as_often_as_they_are_averaged(make):
+    table = over_backbones(make, SEVEN, {"a": "XLM-R", "b": "mmBERT", "c": "mmBERT"})
+    own = table[(table["backbone"] != "avg") & (table["language"] != "avg")]
+    row = cell(table, "base", "avg", backbone="avg")
+    assert len(own) == 21 and row["paper"] == pytest.approx(own["paper"].mean(), abs=0.006)
 
 
 def test_a_number_on_other_data_is_marked(make, spec):

@@ -79,6 +79,22 @@ def test_good_triplets_pass_and_the_report_counts_them():
     )
 
 
+@pytest.mark.parametrize("size", [1, 2, 7, 50])
+def test_only_a_row_that_is_kept_makes_others_repetitions(size):
+    """A row that is left out is in no batch, so that neither of its texts is there a second time."""
+    (a, b, c), (p, q, r) = ([row[side] for row in GOOD[:3]] for side in (0, 1))
+    pairs = [(a, p), (b, p), (b, q), (a, r), (c, r)]
+    rows = frame([*((*pair, GOOD[n][2]) for n, pair in enumerate(pairs)), *GOOD[5:]])
+    blocks = lambda: (rows[start : start + size] for start in range(0, len(rows), size))  # noqa: E731
+    identify = LanguageId([text for row in GOOD for text in row], ENGLISH)
+    kept, rejected, _ = auditing.audit(blocks, OWN, identify, EvaluationTexts(()), RULES)
+    assert [*concatenate(kept)["id"]] == ["0", "2", *(str(n) for n in range(4, 40))]
+    rejected = concatenate(rejected)
+    assert [*zip(rejected["id"], rejected["reason"], strict=True)] == [
+        ("1", "positive: repeated"), ("3", "anchor: repeated")
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("fault", "reason"),
     [
