@@ -35,12 +35,12 @@ class EachTime(AlignmentLoss):
     """Each text of the pivot goes through its encoder when it is needed."""
 
     def __init__(
-        self, encoder: SentenceTransformer, pivot: SentenceTransformer, texts: list[list[str]], known: Vectors
+        self, encoder: SentenceTransformer, pivot: SentenceTransformer, texts: dict[str, list[str]], known: Vectors
     ):
         super().__init__(encoder, known, texts, 0.05)
-        self.other, self.texts, self.vectors = [pivot], texts, self
-        self.places = np.arange(len(texts) * len(texts[0])).reshape(len(texts), -1).T
-        self.flat = [text for column in texts for text in column]
+        self.other, self.vectors = [pivot], self
+        self.flat = [text for column in texts.values() for text in column]
+        self.places = np.arange(len(self.flat)).reshape(len(texts), -1).T
 
     def __getitem__(self, places: np.ndarray) -> np.ndarray:
         """Vectors (n, width) of the texts in these places."""
@@ -60,8 +60,8 @@ def main(argv: list[str] | None = None) -> None:
         folder = Path(scratch)
         weights = args.weights or random_weights(folder / "weights", **MULTILINGUAL)
         save(loading.load(weights, pooling="mean", max_length=128), folder / "pivot", {}, {})
-        own, others = (list(texts_of_columns(args.batch_size).values()) for _ in range(2))
-        write_vectors(folder / "pivot", [text for column in others for text in column], folder / "vectors")
+        own, others = list(texts_of_columns(args.batch_size).values()), texts_of_columns(args.batch_size)
+        write_vectors(folder / "pivot", others, folder / "vectors")
         known, pivot = Vectors(folder / "vectors"), loading.open_encoder(folder / "pivot").eval()
         losses = {
             "made once": AlignmentLoss(aligned(folder / "pivot"), known, others, 0.05),
