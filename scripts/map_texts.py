@@ -1,5 +1,6 @@
 """Draw parallel texts of several languages and find the place of each in the plane, by one encoder."""
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,15 +58,17 @@ def embed(job: Job, drawn: "pd.DataFrame") -> "np.ndarray":
     from seedbed.encoders.translations.files import read_english
     from seedbed.io import UserError
 
-    options = {"english": read_english(job.english)}
-    encoder = opened(job.encoder, job.batch_size, job.state, language=drawn["language"].iloc[0], **options)
+    reading = partial(opened, job.encoder, job.batch_size, job.state, english=read_english(job.english))
+    first, *others = drawn["language"].unique()
+    encoder = reading(language=first)
     if encoder.search:
         raise UserError(f"{job.encoder}: a fusion, which has distances alone; a map needs embeddings")
     if not encoder.spoken:
         return encoder.encode(list(drawn["text"]))
     embeddings = np.empty((len(drawn), encoder.width), np.float32)
-    for language, rows in drawn.groupby("language").indices.items():
-        encoder = opened(job.encoder, job.batch_size, job.state, language=language, **options)
+    for language in (first, *others):  # one encoder is open at a time
+        encoder = encoder if language == first else reading(language=language)
+        rows = np.flatnonzero(drawn["language"] == language)
         embeddings[rows] = encoder.encode(list(drawn["text"].iloc[rows]))
     return embeddings
 

@@ -41,7 +41,7 @@ class Needs:
         self.study, self.costs, self.seconds = study, costs, seconds
         self.sizes = Sizes(study, costs)
         self.without_gpu = Sizes(study, costs, on_cpu=True) if study.forecast.device == "cpu" else None
-        self._loads: dict[Product, Load] = {}
+        self._loads: dict[tuple[Product, Sizes], Load] = {}
 
     def threads(self, rule: str) -> int:
         """Threads of a rule's jobs."""
@@ -52,11 +52,12 @@ class Needs:
         wanted = {rule: cost.threads for rule, cost in self.costs.rules.items()}
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
-    def load(self, product: Product) -> Load:
-        """Memory of the models of a job, cached for all of its resources."""
-        if product not in self._loads:
-            self._loads[product] = product.load(self.sizes)
-        return self._loads[product]
+    def load(self, product: Product, sizes: Sizes | None = None) -> Load:
+        """Memory of the models of a job, by the usual sizes or others, cached for all of its resources."""
+        key = product, sizes or self.sizes
+        if key not in self._loads:
+            self._loads[key] = product.load(key[1])
+        return self._loads[key]
 
     def of(self, rule: str) -> dict[str, Any]:
         """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""
@@ -67,8 +68,9 @@ class Needs:
 
         def held(wildcards: Any) -> int:
             """MiB that a step of training takes of the main memory, with the weights."""
-            trains = cost.trains and self.without_gpu
-            return PRODUCTS[rule].of(self.study, wildcards).load(self.without_gpu).gpu_mb if trains else 0
+            if not (cost.trains and self.without_gpu):
+                return 0
+            return self.load(PRODUCTS[rule].of(self.study, wildcards), self.without_gpu).gpu_mb
 
         @rule_function
         def mem_mb(wildcards: Any, attempt: int) -> int:

@@ -118,12 +118,12 @@ def _train(
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
     spoken = isinstance(start.prefix, Mapping)  # else the encoder puts the same before texts of all languages
-    if table is not None:
-        table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
-    read = prompted(table, _texts(objective), start.prefix, start.languages) if spoken else table
     if spoken and objective.mixed:
         reason = "a column has texts of two languages, and the prompt depends on the language"
         raise UserError(f"{objectives.name_of(objective)}: {reason}; take a prompt that is the same for all")
+    if table is not None:
+        table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
+    read = prompted(table, _texts(objective), start.prefix, start.languages) if spoken else table
     columns = _columns(objective, read, training)
     prompts = dict.fromkeys(columns, "") if spoken else _prompts(encoder, objective, [*columns])
     path, folders = start.english_path, {**start.folders, "weights": start.weights}

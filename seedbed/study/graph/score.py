@@ -264,7 +264,8 @@ class Scores(Product, rule="score", place=paths.SCORES):
         place among the systems.
         """
         if self.of_encoders:
-            seeds = StudyRecipe.get(self.study, self.recipe).seeds if self.recipe in self.study.recipes else []
+            takes_english = self.backbone in self.study.paired and self.recipe in self.study.recipes
+            seeds = StudyRecipe.get(self.study, self.recipe).seeds if takes_english else []
             found = {f"{place}/{self.test_lang}": self._chosen(seed) for place, seed in enumerate(seeds)}
         else:
             order = {one.recipe: place for place, one in enumerate(self.by_variant)}
