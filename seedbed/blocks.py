@@ -106,6 +106,32 @@ class Seen:
         self._base.execute("DELETE FROM seen WHERE digest = ?", (_digest(key),))
 
 
+class SeenRows:
+    """The keys that kept rows have in some columns; a row is kept if no kept row has one of its keys in that column.
+
+    Args:
+        columns: names of the columns.
+    """
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self._seen = {name: Seen() for name in columns}
+
+    def repeated(self, keys: Sequence[str]) -> str:
+        """The first column in which a kept row has a row's key; empty: none has, and the row is kept.
+
+        Args:
+            keys: the row's keys, in the order of the columns.
+        """
+        added: list[tuple[Seen, str]] = []
+        for (name, seen), key in zip(self._seen.items(), keys, strict=True):
+            if not seen.add(key):
+                for other, before in added:
+                    other.remove(before)  # the row is not kept, so others may have this key
+                return name
+            added.append((seen, key))
+        return ""
+
+
 class Lookup:
     """An index of a table's rows by a key; of rows with one key, the first.
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.blocks import Blocks, Seen, select_rows
+from seedbed.blocks import Blocks, SeenRows, select_rows
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.shape.clean import comparable
@@ -50,11 +50,14 @@ def audit(
     """
     found = []
     shared: dict[str, list[np.ndarray]] = {side: [] for side in TARGETS}
-    before = {side: Seen() for side in ("anchor", "positive")}
+    # In one batch a repeated text would be another row's negative and its own positive at once.
+    once = ("anchor", "positive")
+    kept = SeenRows(once)
     for block in triplets():
         reason = _reasons(block, target, identify, seen, rules, vocabulary)
         left = reason == ""
-        reason[left] = _repeated(block[left], before)
+        repeated = map(kept.repeated, zip(*(map(comparable, block[left][side]) for side in once), strict=True))
+        reason[left] = [f"{side}: repeated" if side else "" for side in repeated]
         found.append(reason)
         for side in TARGETS:
             shared[side].append(by_row(block[reason == ""], side))
@@ -125,29 +128,6 @@ def _reasons(
         rows, why = tested(triplets[side], seen)
         reasons.add(rows, f"{side}: {why}")
     return reasons.found
-
-
-def _repeated(rows: pd.DataFrame, before: dict[str, Seen]) -> list[str]:
-    """The reason for which each row repeats a text of a row that is kept; "" for those that are kept.
-
-    In one batch the repetition would be another row's negative and its own positive at once.
-
-    Args:
-        rows: the next rows that pass otherwise.
-        before: side -> the texts of the rows that are kept; those of `rows` that are kept are added.
-    """
-    found = []
-    for texts in zip(*(map(comparable, rows[side]) for side in before), strict=True):
-        added, reason = [], ""
-        for (side, seen), text in zip(before.items(), texts, strict=True):
-            if not seen.add(text):
-                reason = f"{side}: repeated"
-                break
-            added.append((seen, text))
-        for seen, text in added if reason else ():
-            seen.remove(text)  # the row is not kept, so others may have this text
-        found.append(reason)
-    return found
 
 
 def _plain(text: str) -> str:

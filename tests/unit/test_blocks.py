@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from seedbed.blocks import Lookup, Seen, Spool, concatenate, sample, select_rows
+from seedbed.blocks import Lookup, Seen, SeenRows, Spool, concatenate, sample, select_rows
 
 TABLE = pd.DataFrame(
     {"id": [f"r{n}" for n in range(1000)], "text": [f"text {n % 700}" for n in range(1000)]}, dtype=str
@@ -37,6 +37,12 @@ def test_a_key_that_is_removed_is_new_again():
     assert [*seen.new("aba")] == [True, True, False]
     seen.remove("a")
     assert [*seen.new("ab")] == [True, False]
+
+
+def test_a_row_that_is_not_kept_blocks_none_of_its_keys():
+    rows = SeenRows(["a", "b"])
+    assert [rows.repeated(keys) for keys in ("xy", "zy", "zw", "xw", "uv")] == ["", "b", "", "a", ""]
+    assert SeenRows([]).repeated([]) == ""
 
 
 @pytest.mark.parametrize("size", [1, 7, 1000])

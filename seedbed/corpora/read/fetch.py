@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from seedbed import origins
-from seedbed.blocks import Blocks, Lookup, Seen, Spool, concatenate, peek
+from seedbed.blocks import Blocks, Lookup, Seen, SeenRows, Spool, concatenate, peek
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import origin_of
 from seedbed.corpora.read.downloads import NotThereError
@@ -167,7 +167,8 @@ score of its own; premises come with several hypotheses.
 
 
 def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
-    seen = {columns: Seen() for columns in ONCE.get(kind, ((texts[0],),))}
+    once = ONCE.get(kind, ((texts[0],),))
+    kept = SeenRows(map("+".join, once))
     for block in blocks:
         blank = (block[[name for name in texts if name not in MAY_BE_BLANK.get(kind, ())]] == "").any(axis=1)
         counts["blank"] += int(blank.sum())
@@ -177,12 +178,15 @@ def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, 
             if name not in ("prompt", "response"):  # long answers are what instructions are
                 fits &= (block[name] == "") | block[name].map(partial(within_bounds, bounds=cleaning)).astype(bool)
         fitting = block[fits]
-        new = pd.Series(True, index=fitting.index)
-        for columns, before in seen.items():
-            new &= before.new("\n".join(map(comparable, cells)) for cells in fitting[[*columns]].to_numpy())
+        repeated = np.array([kept.repeated(_keys(row, once)) != "" for row in fitting.to_dict("records")], dtype=bool)
         counts["out of bounds"] += len(block) - len(fitting)
-        counts["repeated"] += int((~new).sum())
-        yield fitting[new]
+        counts["repeated"] += int(repeated.sum())
+        yield fitting[~repeated]
+
+
+def _keys(row: dict[str, str], once: tuple[tuple[str, ...], ...]) -> list[str]:
+    """The texts of a row that occur once in a corpus, as they are compared; those of several columns as one."""
+    return ["\n".join(comparable(row[name]) for name in columns) for columns in once]
 
 
 def _triplets(blocks: Blocks, counts: Counter[str], where: str, *, lone: bool) -> Blocks:

@@ -146,3 +146,9 @@ def test_two_encodings_of_a_label_are_one(fetched):
     for asked in (["née"], ["ne\u0301*"]):
         table, _ = fetched("labelled_texts", rows, where={"label": asked})
         assert list(table["label"]) == ["née", "née"]
+
+
+def test_a_translation_that_is_dropped_for_one_side_leaves_its_other_side_to_later_rows(fetched):
+    rows = "id\ttext\tpivot\n1\tina zuwa\tI come\n2\tajiye\tI come\n3\tajiye\tsave\n4\tina zuwa\tcoming\n"
+    table, counts = fetched("parallel", rows, test=False)
+    assert list(table["id"]) == ["1", "3"] and counts["repeated"] == 2
