@@ -347,6 +347,10 @@ class Study(Settings):
         here = [(task, order) for task, order in every if {*languages_of(order)} <= {*self.languages}]
         return [(task, order) for task, order in here if self.test(task, order)]
 
+    def own_sets_of(self, code: str) -> list[tuple[str, str]]:
+        """Task and order of each separate test set of an order that has a language on either side."""
+        return [(task, order) for task, order in self.own_sets if code in languages_of(order)]
+
     def _facts_of_order(self, order: str) -> dict[str, str]:
         """Values of the placeholders of an order's source: those of the first language, and the order's code."""
         return self.facts(languages_of(order)[0]) | {"code": order, "lang": order}
@@ -366,6 +370,15 @@ class Study(Settings):
     def tested_by(self, task: str) -> list[str]:
         """The languages that a task tests."""
         return [code for code in sorted(self.languages) if task in self.tests_by_language[code]]
+
+    def pairs_tested_by(self, task: str) -> list[str]:
+        """The pairs of languages that a task tests."""
+        return sorted(pair for pair, tasks in self.tests_by_pair.items() if task in tasks)
+
+    @property
+    def reserved_pairs(self) -> set[str]:
+        """Pairs that a table shows only if its spec names them: one of the languages is reserved."""
+        return {pair for pair in self.tests_by_pair if {*languages_of(pair)} & self.reserved}
 
     def held_out(self, code: str) -> list[str]:
         """The tasks whose texts what trains an encoder must not repeat: all that it is scored on or finds shots for."""
