@@ -1,11 +1,13 @@
 """The study: the schema of `config.yaml`, and facts that all packages use.
 
-It composes the settings of the packages. Facts about an entry that depend on other entries are in
-`seedbed.study.recipe` and `generator`, and products of jobs in `seedbed.study.graph`. No program imports this.
+It composes the settings of the packages. `Part` is the base of objects of a study: in `seedbed.study.recipe` and
+`generator` those that stand for an entry and know what depends on other entries, in `seedbed.study.graph` the products
+of jobs. No program imports this.
 """
 
 import os
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from itertools import combinations
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -393,3 +395,15 @@ class Study(Settings):
         """
         tested = self.tested_by(dev) if dev else []
         return [code] if code in tested else [other for other in tested if other not in self.reserved] or tested
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object of a study that is identified by its fields other than the study: a recipe, an encoder, a table."""
+
+    study: Study = field(compare=False, repr=False)
+
+    @classmethod
+    def get(cls, study: Study, *names: Any) -> Self:
+        """The part with these names, cached: thousands of jobs use it."""
+        return study.once((cls, names), lambda: cls(study, *names))

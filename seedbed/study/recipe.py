@@ -15,8 +15,7 @@ from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
 from seedbed.names import anchors_in
 from seedbed.study import paths, published
-from seedbed.study.model import Study, once_per_study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.variants import is_composed
 

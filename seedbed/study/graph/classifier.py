@@ -21,8 +21,7 @@ from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Study, once_per_study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.study.sizes import Load, Sizes

@@ -10,7 +10,7 @@ from seedbed.languages import ANY
 from seedbed.study import quoted
 from seedbed.study.graph import classifier
 from seedbed.study.graph.corpus import lacking
-from seedbed.study.part import Part
+from seedbed.study.model import Part
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.tables.figures.maps import Mapped, plan_map
 from seedbed.tables.figures.specs import FigureSpec, Map
