@@ -8,7 +8,7 @@ from seedbed.io import UserError
 from seedbed.locks import exclusive
 
 if TYPE_CHECKING:
-    from seedbed.operations.job import Job as Planned
+    from seedbed.operations.jobs import Job as Planned
 
 
 class Job(cli.Planning):

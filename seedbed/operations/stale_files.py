@@ -10,7 +10,7 @@ from seedbed.checkpoints import RECORD, place
 from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.generators.writing.journal import ANSWERS
 from seedbed.io import UserError, read_json
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 EMBEDDINGS = "embeddings"
 """Folder of the embeddings cache that all score jobs share."""

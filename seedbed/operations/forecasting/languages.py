@@ -8,7 +8,7 @@ from seedbed.operations.forecasting.calibration import Records
 from seedbed.operations.forecasting.forecast import grid, hours_of, range_of, size_of
 from seedbed.operations.forecasting.sizes import ENCODERS
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 MODULAR, SINGLE = "its own", "all anew"
 OWN = ("train_vocabulary", "adapt_backbone")

@@ -7,7 +7,7 @@ from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Answering, Generator
 from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.sizes import Effort, Sizes
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ANSWERED = ("fine_tune", "tune_encoder")
 """Rules that leave a fine-tuned model's answers, which a score reads."""

@@ -10,7 +10,7 @@ from seedbed.generators.settings import Generator
 from seedbed.gpu_memory import counted
 from seedbed.names import TRAINING
 from seedbed.operations.forecasting.costs import CostSpec, Device, Model
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ENCODERS = ("train_encoder", "copy_encoder", "train_vocabulary", "adapt_backbone")
 """Rules that make an encoder of weights."""

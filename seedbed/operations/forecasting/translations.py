@@ -6,7 +6,7 @@ from seedbed import gpu_memory
 from seedbed.encoders.settings import Training
 from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.sizes import Effort, Sizes
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ASKED, NUMBERS = 25, 8
 """Tokens of a judge's prompt about a candidate, and of the numbers that it generates."""

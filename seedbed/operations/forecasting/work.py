@@ -16,7 +16,7 @@ from seedbed.names import ANCHORS
 from seedbed.operations.forecasting import scored, translations
 from seedbed.operations.forecasting.costs import CostSpec, Device, RuleCost
 from seedbed.operations.forecasting.sizes import ENCODERS, Effort, Sizes
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
 
