@@ -19,11 +19,12 @@ from typing import Any
 from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.locks import held_since
 from seedbed.names import SHARE
 from seedbed.resources import ROOT
 
 RECORDS = Path(".snakemake")
+LOCK = ".lock"
+"""File in the results that a run locks."""
 SUMMED = 10**12
 """Bytes up to which files are compared by content, as in the profiles (`max-checksum-file-size`)."""
 
@@ -166,8 +167,3 @@ def results_of(configfiles: list[Path], config: dict) -> Path:
     if not (isinstance(results, str) and results):
         raise UserError(f"results: expected the path of a folder, like results/mine (given: {results!r})")
     return Path(results)
-
-
-def run_since(results: Path) -> float | None:
-    """When the current run of these results began, in seconds of the epoch; None: there is none."""
-    return held_since(results / ".lock")
