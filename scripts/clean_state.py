@@ -8,7 +8,7 @@ from seedbed.io import UserError
 from seedbed.locks import exclusive
 
 if TYPE_CHECKING:
-    from seedbed.operations.job import Job as Planned
+    from seedbed.operations.jobs import Job as Planned
 
 
 class Job(cli.Planning):
@@ -17,7 +17,7 @@ class Job(cli.Planning):
 
 
 def main(job: Job) -> None:
-    from seedbed.operations.jobs import planned, results_of
+    from seedbed.operations.jobs import LOCK, planned, results_of
     from seedbed.operations.stale_files import listing, made_by, remove, stale
 
     jobs = planned(job.configfiles, job.config, {}, [])
@@ -26,7 +26,7 @@ def main(job: Job) -> None:
     files = stale(state, jobs)
     print(listing(files, state))
     if job.delete and files:
-        with exclusive(state.parent / ".lock"):
+        with exclusive(state.parent / LOCK):
             remove(files)
         print("removed")
     elif files:

@@ -11,8 +11,7 @@ import yaml
 from seedbed.study.checks import CHECKS
 from seedbed.study.checks.sources import of_sources
 from seedbed.study.graph.product import Product
-from seedbed.study.model import Study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study
 
 TOLD = "tests/workflow/told/study.yaml"
 """A study of every kind of thing; nobody reads its files here."""

@@ -1,7 +1,7 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
 import math
-from collections.abc import Container, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -115,9 +115,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
     parts.add(of_both(parts.others, known | {"lang": language.code}, Cleaning()))
-    entry["corpus"] = (
-        own_source(text) | {"skip": held} if (held := running.tasks and _held_out(text)) else own_source(text)
-    )
+    entry["corpus"] = own_source(text) | ({"skip": _held_out(text)} if running.tasks else {})
     if parts.best.get("dev"):
         parts.best |= {"also": [NEXT_LINE]} if running.tasks else {}
         parts.said.append("The test that chooses also says whether the backbone's prefix is put before texts, or none.")
@@ -187,15 +185,15 @@ def own_source(text: Path) -> dict[str, Any]:
     return {"file": str(text)} | ({} if is_known(text) else {"format": "text"})
 
 
-def of_lines(text: Path, code: str, name: str = "adjacent") -> Parts:
+def of_lines(text: Path, code: str) -> Parts:
     """What lines that follow one another give: pairs to train on, and a test of the first lines if there are enough."""
     own, held = own_source(text), _held_out(text)
     skipped = {"skip": held} if held else {}
     following = {"following": {"columns": {"sentence2": "sentence1"}}}
     parts = Parts(
-        others={name: PAIRS | own | skipped | {"columns": {"sentence1": "text"}} | following},
-        recipes={name: on_pairs(name)},
-        said=[f"Its lines are taken to follow one another; if they are in no order, leave `{name}` out."],
+        others={"adjacent": PAIRS | own | skipped | {"columns": {"sentence1": "text"}} | following},
+        recipes={"adjacent": on_pairs("adjacent")},
+        said=["Its lines are taken to follow one another; if they are in no order, leave `adjacent` out."],
     )
     if held:
         source = own | {"columns": {"text": "text"}, "first": held}
@@ -309,8 +307,15 @@ def _tested(name: str, task: dict[str, Any], file: Path, halves: Any, code: str,
     return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])
 
 
-def _of_translations(file: Path, table: pd.DataFrame, code: str, *, tested: bool, teacher: str, free: Any) -> Parts:
-    """A hundred choose, a hundred report and the others train; of fewer than three hundred halves choose and report."""
+def _of_translations(
+    file: Path, table: pd.DataFrame, code: str, *, tested: bool, teacher: str, free: Callable[[str], str]
+) -> Parts:
+    """The entries of a study for translations: a hundred choose, a hundred report and the others train; of fewer than
+    three hundred, halves choose and report.
+
+    Args:
+        free: gives a name that is not used in the study, see `not_taken`.
+    """
     share = min(33, math.ceil(100 * ENOUGH / len(table)))
     many = len(table) >= 3 * ENOUGH
     parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else [*HALVES, None]

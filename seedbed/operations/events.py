@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from seedbed.operations.jobs import RECORDS, run_since
+from seedbed.locks import held_since
+from seedbed.operations.jobs import LOCK, RECORDS
 
 EVENTS = "logs/events.jsonl"
 """File in the results: a line for each job that began or failed, of all runs."""
@@ -62,7 +63,7 @@ def keep(results: Path, logger: logging.Logger) -> None:
 
 def read(results: Path) -> Events:
     """Read the recorded events; an incomplete last line is ignored."""
-    file, since, last = results / EVENTS, run_since(results), {}
+    file, since, last = results / EVENTS, held_since(results / LOCK), {}
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else ():
         with contextlib.suppress(json.JSONDecodeError):
             output, *told = json.loads(line)

@@ -10,7 +10,7 @@ from typing import Any
 from seedbed.operations.forecasting.calibration import Records, collect
 from seedbed.operations.forecasting.costs import CostSpec, Device
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 
 class Limits:

@@ -10,6 +10,7 @@ from seedbed import devices
 from seedbed.locks import exclusive
 from seedbed.names import MAIN
 from seedbed.operations import events
+from seedbed.operations.jobs import LOCK
 
 
 @contextlib.contextmanager
@@ -25,7 +26,7 @@ def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, st
     Raises:
         UserError: another run has the lock, or the run sees fewer GPUs.
     """
-    with exclusive(results / ".lock"):
+    with exclusive(results / LOCK):
         if gpus is not None:
             environment |= devices.visible_gpus(gpus, environment) if gpus else {devices.VISIBLE: ""}
         yield

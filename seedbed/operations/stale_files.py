@@ -10,7 +10,8 @@ from seedbed.checkpoints import RECORD, place
 from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.generators.writing.journal import ANSWERS
 from seedbed.io import UserError, read_json
-from seedbed.operations.job import Job
+from seedbed.manifests import MANIFEST
+from seedbed.operations.jobs import Job
 
 EMBEDDINGS = "embeddings"
 """Folder of the embeddings cache that all score jobs share."""
@@ -88,7 +89,7 @@ def _why(state: Path, path: Path, output: str, makers: Mapping[str, Job]) -> str
 
 def _orphans(state: Path) -> list[Path]:
     """Embeddings of no encoder under the results."""
-    manifests = state.parent.glob("encoders/*/*/*/*/seedbed.json")
+    manifests = state.parent.glob(f"encoders/*/*/*/*/{MANIFEST}")
     kept = {embeddings_folder(state, read_json(manifest)) for manifest in manifests}
     return [path for path in sorted((state / EMBEDDINGS).glob("*")) if path not in kept]
 

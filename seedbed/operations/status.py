@@ -8,7 +8,7 @@ from typing import Literal
 
 from seedbed.operations.events import BEGAN, FAILED, Events
 from seedbed.operations.forecasting.forecast import grid
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 Standing = Literal["done", "running", "failed", "to do"]
 

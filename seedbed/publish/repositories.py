@@ -12,9 +12,8 @@ from seedbed.encoders.models.ensemble import members_of
 from seedbed.generators.lora import adapter_card
 from seedbed.io import UserError, atomic_directory, is_own, read_json, sha256, write_json
 from seedbed.publish import leaderboard, results, triplets
-from seedbed.publish.checks import language_of, require_card
+from seedbed.publish.checks import language_of, require_card, require_public
 from seedbed.publish.options import Options
-from seedbed.publish.private import require_public
 from seedbed.tables.settings import Statistics
 
 REPOSITORY = "repository"
@@ -34,7 +33,7 @@ def lay_out(what: Path, options: Options, output: Path) -> str:
         UserError: it is no encoder, adapter or triplets; the hub would refuse its card, see `checks.require_card`; it
             is an encoder behind an API or a fusion; a score belongs to another encoder; an adapter's base is not on the
             hub; an option does not apply to this kind; its files are not those of its manifest; its card reveals this
-            machine, see `private.require_public`; the output contains other files, or edits that would be lost.
+            machine, see `checks.require_public`; the output contains other files, or edits that would be lost.
     """
     kind, write = kind_of(what)
     if options.scores and write is not encoder:

@@ -7,7 +7,7 @@ from seedbed.generators.settings import POLARITIES, Generator, by_adapters
 from seedbed.generators.writing.backends import modules_of
 from seedbed.names import MAIN
 from seedbed.study import paths
-from seedbed.study.part import Part
+from seedbed.study.model import Part
 from seedbed.study.paths import at
 from seedbed.study.variants import candidate
 

@@ -1,11 +1,13 @@
 """The study: the schema of `config.yaml`, and facts that all packages use.
 
-It composes the settings of the packages. Facts about an entry that depend on other entries are in
-`seedbed.study.recipe` and `generator`, and products of jobs in `seedbed.study.graph`. No program imports this.
+It composes the settings of the packages. `Part` is the base of objects of a study: in `seedbed.study.recipe` and
+`generator` those that stand for an entry and know what depends on other entries, in `seedbed.study.graph` the products
+of jobs. No program imports this.
 """
 
 import os
 from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from itertools import combinations
 from typing import Annotated, Any, Literal, Self, TypeVar
@@ -347,6 +349,10 @@ class Study(Settings):
         here = [(task, order) for task, order in every if {*languages_of(order)} <= {*self.languages}]
         return [(task, order) for task, order in here if self.test(task, order)]
 
+    def own_sets_of(self, code: str) -> list[tuple[str, str]]:
+        """Task and order of each separate test set of an order that has a language on either side."""
+        return [(task, order) for task, order in self.own_sets if code in languages_of(order)]
+
     def _facts_of_order(self, order: str) -> dict[str, str]:
         """Values of the placeholders of an order's source: those of the first language, and the order's code."""
         return self.facts(languages_of(order)[0]) | {"code": order, "lang": order}
@@ -367,6 +373,15 @@ class Study(Settings):
         """The languages that a task tests."""
         return [code for code in sorted(self.languages) if task in self.tests_by_language[code]]
 
+    def pairs_tested_by(self, task: str) -> list[str]:
+        """The pairs of languages that a task tests."""
+        return sorted(pair for pair, tasks in self.tests_by_pair.items() if task in tasks)
+
+    @property
+    def reserved_pairs(self) -> set[str]:
+        """Pairs that a table shows only if its spec names them: one of the languages is reserved."""
+        return {pair for pair in self.tests_by_pair if {*languages_of(pair)} & self.reserved}
+
     def held_out(self, code: str) -> list[str]:
         """The tasks whose texts what trains an encoder must not repeat: all that it is scored on or finds shots for."""
         other = ("classification", "lengths")  # of classifiers alone; of no system
@@ -380,3 +395,15 @@ class Study(Settings):
         """
         tested = self.tested_by(dev) if dev else []
         return [code] if code in tested else [other for other in tested if other not in self.reserved] or tested
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object of a study that is identified by its fields other than the study: a recipe, an encoder, a table."""
+
+    study: Study = field(compare=False, repr=False)
+
+    @classmethod
+    def get(cls, study: Study, *names: Any) -> Self:
+        """The part with these names, cached: thousands of jobs use it."""
+        return study.once((cls, names), lambda: cls(study, *names))

@@ -4,7 +4,6 @@ from pathlib import Path
 
 from seedbed.evaluation import protocols
 from seedbed.settings import suggest
-from seedbed.study import language_pairs
 from seedbed.study.model import Study, once_per_study
 from seedbed.tables.plan import Block
 from seedbed.tables.quotes import Quote, of_mteb, source_of
@@ -51,7 +50,7 @@ def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
 
 
 def _of_values(study: Study, where: str, entry: Quoted) -> list[Quote]:
-    tested = [*study.tested_by(entry.task), *language_pairs.tested_by(study, entry.task)]
+    tested = [*study.tested_by(entry.task), *study.pairs_tested_by(entry.task)]
     for language in entry.values:
         if language not in tested:
             raise ValueError(f"{where}.values: {entry.task} does not test {language!r}; {suggest(language, tested)}")

@@ -15,8 +15,7 @@ from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
 from seedbed.names import anchors_in
 from seedbed.study import paths, published
-from seedbed.study.model import Study, once_per_study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.variants import is_composed
 
@@ -274,10 +273,6 @@ class StudyRecipe(Part):
         """As `backbones`, by name if it is all; empty: none can be trained."""
         return [*self.study.backbones] if self.backbones is None else self.backbones
 
-    def published(self, backbone: str, code: str) -> Source | None:
-        """The published encoder for a language, if the study takes it."""
-        return published.encoder(self.study, backbone, self.name, code)
-
     # ---- Data.
 
     @property
@@ -294,6 +289,11 @@ class StudyRecipe(Part):
     def needs_adapters(self) -> bool:
         """Whether adapters generate the triplets that it trains on."""
         return bool(self.spec.written) and WRITING[self.spec.written].adapters != "none"
+
+    @property
+    def writes_pivot(self) -> bool:
+        """Whether a generator writes its positives and negatives in the pivot language, whatever the anchors'."""
+        return bool(self.spec.written) and WRITING[self.spec.written].output == "pivot"
 
     @property
     def scale_chosen_on(self) -> str:
@@ -330,13 +330,12 @@ class StudyRecipe(Part):
         spec = self.spec
         if not spec.data or spec.data.kind != "triplets":
             return ""
-        across = spec.written and WRITING[spec.written].output == "pivot"
-        return "" if across else self.data().removeprefix(f"{self.study.results}/")
+        return "" if self.writes_pivot else self.data().removeprefix(f"{self.study.results}/")
 
     def in_pivot(self) -> list[str]:
         """The columns of its training data that are in the pivot language, whatever the recipe's language."""
-        written = self.spec.written and WRITING[self.spec.written].output == "pivot"
-        return [name for name in self.spec.data.columns if name == "pivot" or (written and name in POLARITIES)]
+        own = ("pivot", *POLARITIES) if self.writes_pivot else ("pivot",)
+        return [name for name in self.spec.data.columns if name in own]
 
     # ---- Translations.
 

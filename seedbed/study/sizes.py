@@ -144,21 +144,21 @@ class Sizes:
 
     def masking(self, backbone: str, masked: Masked) -> int:
         """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
-        tokens = masked.batch_size * masked.length
-        shape = self.shape("encoders", backbone)
-        return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=self._dtype(masked.precision)))
+        return self._tuning(backbone, masked.batch_size * masked.length, masked.precision)
 
     def fine_tuning(self, classifier: str) -> int:
         """Training all of a backbone with a head on labelled texts."""
         spec = self.study.classifiers[classifier]
-        return self._tuning(spec.backbone, spec.fine_tuning, spec.dtype)
+        tokens = spec.fine_tuning.batch_size * spec.fine_tuning.max_length
+        return self._tuning(spec.backbone, tokens, spec.dtype)
 
     def tuning(self, backbone: str, recipe: str, learning: FineTuning | Reading) -> int:
         """Training all of a recipe's encoder with a head for a task."""
-        return self._tuning(backbone, learning, StudyRecipe.get(self.study, recipe).training.precision)
+        precision = StudyRecipe.get(self.study, recipe).training.precision
+        return self._tuning(backbone, learning.batch_size * learning.max_length, precision)
 
-    def _tuning(self, backbone: str, learning: FineTuning | Reading, dtype: Precision) -> int:
-        tokens = learning.batch_size * learning.max_length
+    def _tuning(self, backbone: str, tokens: int, dtype: Precision) -> int:
+        """Training all weights of a backbone, with a number of tokens in a step."""
         shape = self.shape("encoders", backbone)
         return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=self._dtype(dtype)))
 
@@ -214,10 +214,9 @@ class Sizes:
     def measuring(self) -> int:
         """The largest of what is measured one after the other."""
         spec = self.study.compute
-        shape = self.shape("encoders", spec.learner)
-        tuned = gpu_memory.training(shape, tokens=spec.batch_size * READ, dtype="float32")
+        tuned = self._tuning(spec.learner, spec.batch_size * READ, "float32")
         asked = [self.writing(self.study.classifiers[name].generator) for name in spec.classifiers]
-        return max([self._asked(tuned), self._reading(spec.encoder.backbone, spec.sample), *asked])
+        return max([tuned, self._reading(spec.encoder.backbone, spec.sample), *asked])
 
     def _asked(self, need: Need) -> int:
         """MiB to request. If no GPU has the memory of a usual batch, the largest is requested, provided that the
@@ -241,9 +240,9 @@ class Sizes:
         return gpu_memory.together(needs)
 
     def _shapes(self, backbone: str) -> list[Shape]:
-        """Those of a backbone's weights, all of a fusion, that are no server's."""
-        fusion, pair = self.study.fused.get(backbone), self.study.paired.get(backbone)
-        names = fusion.of if fusion else [pair.multilingual, pair.english] if pair else [backbone]
+        """Those of a backbone's weights, all of a fusion, both of a pair, that are no server's."""
+        pair = self.study.paired.get(backbone)
+        names = [pair.multilingual, pair.english] if pair else StudyBackbone.get(self.study, backbone).members
         return [self.shape("encoders", name) for name in names if not self.study.backbones[name].endpoint]
 
     def _of(self, generator: str) -> StudyGenerator:

@@ -45,7 +45,6 @@ from benchmarks import (
 from seedbed.encoders.models import loading
 from seedbed.io import UserError, write_table
 from seedbed.languages import registry
-from seedbed.study import language_pairs
 from seedbed.study.model import Study
 from tests import tiny
 from tests.asking import study_of
@@ -292,7 +291,7 @@ def test_each_text_of_multiple_choice_is_read_once_an_encoder_and_mode(capsys: p
     assert f"{6 * 4 + 4} texts an encoder and mode; {3 * (6 * 4 + 4)} if each job" in printed
     paper = study_of("config/modular.yaml")
     assert len(paper.tested_by("belebele-choice")) == 22
-    assert len([*language_pairs.tested_by(paper, "belebele-choice")]) == 231
+    assert len(paper.pairs_tested_by("belebele-choice")) == 231
     assert belebele_texts.QUESTIONS * belebele_texts.ANSWERS + belebele_texts.PASSAGES == 4088 < 4200
 
 

@@ -15,8 +15,7 @@ from unittest import mock
 from seedbed.gpu_memory import MIB, NF4
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
-from seedbed.operations.jobs import planned
+from seedbed.operations.jobs import Job, planned
 from seedbed.resources import resource
 from tests.workflow.conftest import Project
 

@@ -12,7 +12,7 @@ from seedbed.benchmark_files import last_run
 from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.costs import HEADROOM
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 NINE_TENTHS = 1.645
 """Standard deviations around the mean that contain nine tenths of a normal distribution."""

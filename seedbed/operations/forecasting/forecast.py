@@ -11,7 +11,7 @@ import pandas as pd
 from seedbed.operations.forecasting.calibration import Records, half_width, left_out
 from seedbed.operations.forecasting.costs import HEADROOM
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 from seedbed.tables.settings import Forecast
 
 COLUMNS = ["rule", "language", "jobs", "jobs_total", "gpu_hours", "gpu_hours_low", "gpu_hours_high", "cpu_hours",

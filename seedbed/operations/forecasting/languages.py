@@ -1,14 +1,12 @@
 """The cost of adding a language: encoders of that language alone, or retraining the encoders of all languages."""
 
 from collections import defaultdict
-from pathlib import Path
 
-from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.calibration import Records
 from seedbed.operations.forecasting.forecast import grid, hours_of, range_of, size_of
 from seedbed.operations.forecasting.sizes import ENCODERS
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 MODULAR, SINGLE = "its own", "all anew"
 OWN = ("train_vocabulary", "adapt_backbone")
@@ -40,14 +38,10 @@ def kind_of(plan: Plan, job: Job) -> str:
     if job.rule in OWN:
         return MODULAR
     if job.rule == "embed_pivot":  # of a language's own texts, by the pivot's encoder
-        maker = plan.maker(_manifest(job, "encoder"))
+        maker = plan.maker(job.arguments.encoder)
         return MODULAR if maker and maker.language != job.language and kind_of(plan, maker) == MODULAR else ""
-    maker = plan.maker(_manifest(job, "weights")) if job.rule in MADE else None
+    maker = plan.maker(job.of("weights") or "") if job.rule in MADE else None
     return MODULAR if maker and kind_of(plan, maker) == MODULAR else ""
-
-
-def _manifest(job: Job, name: str) -> str:
-    return str(Path(job.of(name) or "", MANIFEST))
 
 
 def _cells(plan: Plan, jobs: list[Job], kind: str, records: Records) -> list[object]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from seedbed.classifiers.settings import Reasoning
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Answering, Generator
-from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.sizes import Effort, Sizes
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ANSWERED = ("fine_tune", "tune_encoder")
 """Rules that leave a fine-tuned model's answers, which a score reads."""
@@ -31,12 +30,12 @@ def scoring(sizes: Sizes, job: Job) -> Effort:
     """An encoder reads both texts of an item, one of two paths their English too; a language model reads both in a
     prompt, or a text with its examples, or a problem that it works out, with each of its variants."""
     folders, once = job.arguments.systems, sum(map(sizes.rows, job.arguments.tests))
-    maker, rows = sizes.maker(f"{folders[0]}/{MANIFEST}"), len(folders) * once
+    maker, rows = sizes.maker(folders[0]), len(folders) * once
     if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):
         return _encoded(sizes, job, maker, 2 * rows * sizes.costs.tokens.sentence, rows)
     if maker.rule in ANSWERED:
         return Effort(rows=rows)
-    every = [_answered(sizes, job, sizes.maker(f"{folder}/{MANIFEST}"), once) for folder in folders]
+    every = [_answered(sizes, job, sizes.maker(folder), once) for folder in folders]
     return Effort(*map(sum, zip(*every, strict=True)))
 
 

@@ -8,9 +8,10 @@ from seedbed.corpora.select import subset
 from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Generator
 from seedbed.gpu_memory import counted
+from seedbed.manifests import MANIFEST
 from seedbed.names import TRAINING
 from seedbed.operations.forecasting.costs import CostSpec, Device, Model
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ENCODERS = ("train_encoder", "copy_encoder", "train_vocabulary", "adapt_backbone")
 """Rules that make an encoder of weights."""
@@ -47,9 +48,9 @@ class Sizes:
         self._models |= {job.model: ELSEWHERE for job in jobs if job.rule == "train_encoder" and job.arguments.endpoint}
         self._models |= {job.model: self._together(job) for job in jobs if job.rule == "fuse_encoders"}
 
-    def maker(self, output: str) -> Job | None:
-        """The job that makes a file."""
-        return self._maker.get(output)
+    def maker(self, folder: str | Path) -> Job | None:
+        """The job that makes a folder with a manifest."""
+        return self._maker.get(str(Path(folder, MANIFEST)))
 
     def model(self, job: Job) -> Model:
         """The size of a job's model."""
@@ -88,6 +89,10 @@ class Sizes:
     def used_rows(job: Job, rows: float) -> float:
         """The number of rows that a job uses: at most `rows`; 0: all of them."""
         return min(rows, job.arguments.rows or rows)
+
+    def trained_length(self, training: Training) -> float:
+        """Tokens of a sentence that a training reads."""
+        return min(training.max_length, self.costs.tokens.sentence)
 
     @staticmethod
     def trained_rows(training: Training, rows: float) -> float:

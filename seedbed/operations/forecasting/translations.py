@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from seedbed import gpu_memory
-from seedbed.encoders.settings import Training
-from seedbed.manifests import MANIFEST
 from seedbed.operations.forecasting.sizes import Effort, Sizes
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ASKED, NUMBERS = 25, 8
 """Tokens of a judge's prompt about a candidate, and of the numbers that it generates."""
@@ -51,7 +49,7 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
     texts = sizes.used_rows(job, candidates / translators)
     candidates = texts * translators
     training, objective = job.arguments.training, job.arguments.objective
-    length, body, english = _cut(sizes, training), sizes.model(job).body, sizes.english(job).body
+    length, body, english = sizes.trained_length(training), sizes.model(job).body, sizes.english(job).body
     seen = sizes.trained_rows(training, texts)
     maps = objective.hidden * sum(gpu_memory.guessed(size, size).width for size in (body, english) if size)
     learns = 6 * body * seen * length if training.part == "all" else 2 * body * texts * length
@@ -70,7 +68,7 @@ def fused(sizes: Sizes, job: Job) -> Effort:
     training, fusion = job.arguments.training, job.arguments.fusion
     sentences = max(map(len, job.arguments.objective.shapes))
     seen = sizes.trained_rows(training, sizes.used_rows(job, sum(map(sizes.rows, files))))
-    tokens = sentences * seen * _cut(sizes, training)
+    tokens = sentences * seen * sizes.trained_length(training)
     through = {"all": 6, "adapter": 4}.get(training.part, 4 if fusion == "prefix" else 2)
     own = {"all": 6}.get(training.part, 2) * sizes.model(job).body if fusion != "english" else 0
     return Effort((own + through * sizes.english(job).body) * tokens, 2 * tokens, 0)
@@ -82,12 +80,8 @@ def choosing(sizes: Sizes, job: Job) -> Effort:
     """
     rows, length = sizes.rows(next(iter(job.arguments.translations.values()))), sizes.length(job)
     if folder := job.arguments.similarity:
-        maker = sizes.maker(f"{folder}/{MANIFEST}")
+        maker = sizes.maker(folder)
         read = rows * (1 + len(job.arguments.translations)) * length
         return Effort(2 * sizes.model(maker or job).body * read, read, rows)
     read = rows * length if job.arguments.actor else 0
     return Effort(2 * sizes.model(job).body * read, read, rows)
-
-
-def _cut(sizes: Sizes, training: Training) -> float:
-    return min(training.max_length, sizes.costs.tokens.sentence)

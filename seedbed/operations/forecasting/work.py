@@ -16,7 +16,7 @@ from seedbed.names import ANCHORS
 from seedbed.operations.forecasting import scored, translations
 from seedbed.operations.forecasting.costs import CostSpec, Device, RuleCost
 from seedbed.operations.forecasting.sizes import ENCODERS, Effort, Sizes
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 
 ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
 
@@ -153,7 +153,7 @@ def _encoder(sizes: Sizes, job: Job) -> Effort:
     alone = files[0].name.endswith(f"{ANCHORS}.tsv")
     sentences = 2 if alone else max(map(len, learns.shapes))
     training, rows = job.arguments.training, max(map(sizes.rows, files))  # of all ids are one epoch
-    length = min(training.max_length, sizes.costs.tokens.sentence)
+    length = sizes.trained_length(training)
     tokens = sizes.trained_rows(training, sizes.used_rows(job, rows)) * length  # of one text in each row
     return Effort((6 * sentences + 2 * learns.reread) * sizes.model(job).body * tokens, sentences * tokens, 0)
 
@@ -165,7 +165,7 @@ def _together_trained(sizes: Sizes, job: Job) -> Effort:
     training, rows = job.arguments.training, max(map(sizes.rows, job.arguments.each.values()))
     learning = len(job.arguments.each) - len(job.arguments.fixed)
     sentences = max(map(len, job.arguments.objective.shapes))
-    length = min(training.max_length, sizes.costs.tokens.sentence)
+    length = sizes.trained_length(training)
     tokens = sentences * sizes.trained_rows(training, sizes.used_rows(job, rows) * learning) * length
     return Effort(4 * sizes.model(job).body * tokens, tokens, 0)
 

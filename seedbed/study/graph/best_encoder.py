@@ -12,7 +12,7 @@ from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import metrics_of
-from seedbed.study.part import Part
+from seedbed.study.model import Part
 from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.plan import Block, System
 from seedbed.tables.specs import Column

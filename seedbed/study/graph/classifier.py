@@ -21,8 +21,7 @@ from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Study, once_per_study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.study.sizes import Load, Sizes
@@ -159,17 +158,17 @@ class StudyClassifier(Part):
         found += [of.backbone for one in variants if (of := self.prefixing(one))]
         return [*dict.fromkeys(filter(None, found))]
 
-    def helper(self, variant: str, lang: str) -> tuple[str, str]:
-        """The setting for which a variant needs an encoder in addition to its model, and that encoder; empty: it needs
-        none.
+    def helper(self, variant: str, lang: str) -> str:
+        """The encoder that a variant needs in addition to its model: to find examples, or for the vectors before its
+        questions; empty: it needs none.
         """
         if shots := self.examples(variant):
             of = shots.retriever
-            return "retriever", Encoder.offered(self.study, of.backbone, of.recipe, lang).path
+            return Encoder.offered(self.study, of.backbone, of.recipe, lang).path
         if not (of := self.prefixing(variant)):
-            return "retriever", ""
+            return ""
         anchored = StudyRecipe.get(self.study, of.recipe).chooser
-        return "prefix", Encoder.offered(self.study, of.backbone, anchored, lang).path
+        return Encoder.offered(self.study, of.backbone, anchored, lang).path
 
 
 def adapted(study: Study) -> list[str]:
@@ -259,20 +258,24 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
     seed: int
 
     @property
-    def base(self) -> str:
-        """What is fine-tuned: the backbone, or what a recipe made of it for the language of the training set."""
+    def encoder(self) -> Encoder | None:
+        """The encoder that is fine-tuned, which a recipe made for the language of the training set; None: a backbone
+        is.
+        """
         spec = self.owner.spec
-        if not spec.recipe:
-            return self.owner.weights
-        return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed).path
+        return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed) if spec.recipe else None
+
+    @property
+    def base(self) -> str:
+        """The weights that are fine-tuned."""
+        return self.encoder.path if self.encoder else self.owner.weights
 
     @property
     def prefix(self) -> str | None:
         """The prefix of every text that it encodes; None: what the model itself says."""
-        spec = self.owner.spec
-        if spec.recipe:
-            return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed).plain_prefix
-        return StudyBackbone.get(self.study, spec.backbone).plain_prefix()
+        if self.encoder:
+            return self.encoder.plain_prefix
+        return StudyBackbone.get(self.study, self.owner.spec.backbone).plain_prefix()
 
     @property
     def tests(self) -> dict[str, str]:
@@ -428,14 +431,15 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
 
     def inputs(self) -> dict[str, Files]:
         """What it is made of, and the encoder that it needs whatever the language; a manifest has its digest."""
-        _, helper = self.owner.helper(self.variant, "{lang}")
+        helper = self.owner.helper(self.variant, "{lang}")
         retriever = "" if "{" in helper else helper
         return {"base": self.owner.weights, "adapter": self.adapter, "head": self.head, "retriever": retriever}
 
     def settings(self) -> dict[str, Any]:
         """What it is made of, as far as there is such: `{lang}` in a helper's path is the language that is tested."""
-        part, helper = self.owner.helper(self.variant, "{lang}")
-        parts = {"base": self.owner.weights, "adapter": self.adapter, "head": self.head, part: helper}
+        use = "prefix" if self.owner.prefixing(self.variant) else "retriever"
+        parts = {"base": self.owner.weights, "adapter": self.adapter, "head": self.head}
+        parts[use] = self.owner.helper(self.variant, "{lang}")
         about = {"name": self.classifier, "variant": self.variant}
         return {
             "system": self._system(),

@@ -13,7 +13,7 @@ from seedbed.encoders.settings import EndpointSettings, Mining, Pivot, Prompts, 
 from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
 from seedbed.resources import resource
-from seedbed.study import paths
+from seedbed.study import paths, published
 from seedbed.study.graph import records
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.translation import translations_of
@@ -59,7 +59,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     @cached_property
     def published(self) -> Any:
         """The published encoder, if the study takes it."""
-        return self.made_by.published(self.backbone, self.lang)
+        return published.encoder(self.study, self.backbone, self.recipe, self.lang)
 
     @cached_property
     def is_pivot(self) -> bool:
@@ -177,18 +177,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.spec.paired and not self.published
 
     @property
-    def english(self) -> str:
-        """The weights of the English encoder; empty: there is none."""
-        if not self.reads_english:
-            return ""
-        return StudyBackbone.get(self.study, self.study.paired[self.backbone].english).weights()
+    def english_backbone(self) -> StudyBackbone | None:
+        """The backbone that encodes translations; None: there is none."""
+        return StudyBackbone.get(self.study, self.study.paired[self.backbone].english) if self.reads_english else None
 
     @property
-    def english_prompts(self) -> Prompts | None:
-        """The study's prompts before English translations; None: those in the English encoder's weights."""
-        if not self.reads_english:
-            return None
-        return self.study.backbones[self.study.paired[self.backbone].english].prompts
+    def english(self) -> str:
+        """The weights of the English encoder; empty: there is none."""
+        return self.english_backbone.weights() if self.english_backbone else ""
 
     @property
     def similarity(self) -> str:
@@ -237,7 +233,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def before(self) -> str | Prompts | None:
         """What the study puts before the texts that it encodes; of what others are aligned with, that encoder's."""
         backbone, recipe = self._prefixed_as()
-        return StudyRecipe.get(self.study, recipe).before(backbone)
+        return recipe.before(backbone)
 
     @property
     def prefix(self) -> str:
@@ -248,7 +244,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def prefix_file(self) -> str:
         """The file that says which prefix was chosen for it; empty where the study gives it."""
         backbone, recipe = self._prefixed_as()
-        chooser = StudyRecipe.get(self.study, recipe).prefix_chooser
+        chooser = recipe.prefix_chooser
         if self.published or not chooser:
             return ""
         lang = StudyRecipe.get(self.study, chooser).folder(self.lang)
@@ -262,12 +258,13 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             UserError: as `StudyRecipe.given_prefix` and `StudyBackbone.plain_prefix`.
         """
         backbone, recipe = self._prefixed_as()
-        prefix = self.based_on.require_plain(StudyRecipe.get(self.study, recipe).given_prefix(backbone))
+        prefix = self.based_on.require_plain(recipe.given_prefix(backbone))
         return prefix if isinstance(self.before, str) else None
 
-    def _prefixed_as(self) -> tuple[str, str]:
+    def _prefixed_as(self) -> tuple[str, StudyRecipe]:
         """The backbone and the recipe whose prefix it has."""
-        return self.start if self.is_pivot else (self.backbone, self.recipe)
+        backbone, recipe = self.start if self.is_pivot else (self.backbone, self.recipe)
+        return backbone, StudyRecipe.get(self.study, recipe)
 
     @property
     def objective(self) -> Objective | None:
@@ -333,7 +330,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             "mining": mining,  # a recipe takes as many of the neighbours as it wants
             "translations": self.candidates,
             "fusion": (self.spec.english.fusion or None) if self.reads_english else None,
-            "english_prompts": self.english_prompts,
+            "english_prompts": self.english_backbone and self.english_backbone.spec.prompts,
             "endpoint": self.endpoint,
             "endpoints": endpoints_of(self.study, refers),
             "about": self.lineage(),

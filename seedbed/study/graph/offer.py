@@ -7,10 +7,10 @@ from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.languages import ANY
-from seedbed.study import language_pairs, quoted
+from seedbed.study import quoted
 from seedbed.study.graph import classifier
 from seedbed.study.graph.corpus import lacking
-from seedbed.study.part import Part
+from seedbed.study.model import Part
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.tables.figures.maps import Mapped, plan_map
 from seedbed.tables.figures.specs import FigureSpec, Map
@@ -108,7 +108,7 @@ class Offer(Part):
             name: Scored(
                 protocol=task.protocol,
                 languages=study.tested_by(name),
-                pairs=language_pairs.tested_by(study, name),
+                pairs=study.pairs_tested_by(name),
                 on_request=task.on_request,
                 k=task.k,
             )
@@ -121,7 +121,7 @@ class Offer(Part):
     def blocks(self, spec: TableSpec) -> list[Block]:
         """The blocks of a table; raises as `seedbed.tables.plan.plan`."""
         study = self.study
-        others = self.tasks, study.baseline, study.reserved | language_pairs.reserved(study)
+        others = self.tasks, study.baseline, study.reserved | study.reserved_pairs
         shown = (self.variants, self.classifiers) if spec.of_classifiers else (self.recipes, self.backbones)
         try:
             blocks = plan(spec, *shown, *others)

@@ -12,8 +12,7 @@ from seedbed.resources import resource, spec_file
 from seedbed.study import paths
 from seedbed.study.graph.product import Code, Product
 from seedbed.study.graph.table import Table
-from seedbed.study.model import Study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study
 
 
 @dataclass(frozen=True)

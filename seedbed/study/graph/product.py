@@ -13,8 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from seedbed.names import MAIN
 from seedbed.study.generator import StudyGenerator
-from seedbed.study.model import Study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study
 from seedbed.study.paths import at
 from seedbed.study.sizes import Load, Sizes
 

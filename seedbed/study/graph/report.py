@@ -15,8 +15,7 @@ from seedbed.study.graph.measurement import Measurement
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.table import Table, TablePlan
-from seedbed.study.model import Study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study
 from seedbed.study.paths import argument_of, at
 from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figures.specs import Map

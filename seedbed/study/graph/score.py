@@ -182,7 +182,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """The encoders that find a classifier's examples in the test languages, or give vectors before questions."""
         if self.of_encoders:
             return []
-        found = (self.classifier.helper(one.recipe, one.test_lang)[1] for one in self.each)
+        found = (self.classifier.helper(one.recipe, one.test_lang) for one in self.each)
         return [*dict.fromkeys(filter(None, found))]
 
     @property

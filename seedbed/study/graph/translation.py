@@ -17,8 +17,7 @@ from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Study
-from seedbed.study.part import Part
+from seedbed.study.model import Part, Study
 from seedbed.study.paths import at
 from seedbed.study.sizes import Load, Sizes
 

@@ -25,7 +25,7 @@ from seedbed.operations.forecasting.calibration import (
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.forecast import forecast, layout, totals
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 from seedbed.study.loading import load
 from seedbed.study.needs import Needs
 from seedbed.tables.settings import Forecast

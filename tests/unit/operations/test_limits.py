@@ -10,7 +10,7 @@ import pytest
 
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 from tests.programs import told
 
 COSTS = CostSpec.load("seedbed/resources/forecast.yaml")

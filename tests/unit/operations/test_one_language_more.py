@@ -8,7 +8,7 @@ from seedbed.operations.forecasting.calibration import Records
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.operations.forecasting.languages import MODULAR, SINGLE, kind_of, one_more
 from seedbed.operations.forecasting.work import Plan
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 from tests.programs import told
 
 COSTS = CostSpec.load("seedbed/resources/forecast.yaml")

@@ -8,7 +8,7 @@ from seedbed.checkpoints import RECORD, own_state
 from seedbed.encoders.models.digests import embeddings_folder
 from seedbed.generators.writing.journal import ANSWERS
 from seedbed.io import write_json
-from seedbed.operations.job import Job
+from seedbed.operations.jobs import Job
 from seedbed.operations.stale_files import listing, remove, stale
 from tests.programs import told
 

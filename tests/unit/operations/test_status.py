@@ -14,8 +14,7 @@ from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
 from seedbed.operations.events import BEGAN, EVENTS, FAILED, Event, Events, last_words
-from seedbed.operations.job import Job
-from seedbed.operations.jobs import rooms
+from seedbed.operations.jobs import Job, rooms
 from seedbed.operations.status import layout, logs_of, standing
 from tests.programs import call, told
 from tests.unit.test_house import RULES

@@ -10,9 +10,9 @@ import yaml
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.study.checks.sources import of_sources
-from seedbed.study.graph.adapted import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.classifier import FineTuned
 from seedbed.study.graph.corpus import Anchors
+from seedbed.study.graph.derived import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.loading import load
 from seedbed.study.recipe import StudyRecipe

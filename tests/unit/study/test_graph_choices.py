@@ -253,8 +253,8 @@ def test_questions_are_asked_after_an_anchored_encoders_vectors_in_the_english_t
     assert described.settings()["parts"]["prefix"] == "encoders/two/arca/mul/5/seedbed.json"
     assert described.settings()["system"]["variant"] == "prefixed"
     solver = StudyClassifier.get(study, "solver")
-    assert solver.helper("prefixed", "hau")[1].endswith("encoders/two/arca/mul/5/seedbed.json")
-    assert solver.helper("source", "hau")[1] == ""
+    assert solver.helper("prefixed", "hau").endswith("encoders/two/arca/mul/5/seedbed.json")
+    assert solver.helper("source", "hau") == ""
     assert solver.prefixing("as-it-is").recipe == "arca"
     assert solver.helping("as-it-is") == solver.prefixing("as-it-is")
     assert solver.helping("source") is None and solver.prefixing("source") is None

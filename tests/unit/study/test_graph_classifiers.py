@@ -112,10 +112,9 @@ def test_a_retriever_finds_the_examples_of_a_variant(told, ask) -> None:
     likely = ask(StudyClassifier, name="likely")
     backbones = {name: likely.retriever_backbone(name) for name in ("zero-shot", "one-shot", "far")}
     assert backbones == {"zero-shot": "", "one-shot": "bert", "far": "other"}
-    none = ("retriever", "")
-    assert likely.helper("zero-shot", "hau") == none == ask(StudyClassifier, name="xlm").helper("base", "hau")
-    assert likely.helper("one-shot", "hau") == ("retriever", "encoders/bert/published/mul/0/seedbed.json")
-    assert likely.helper("far", "hau") == ("retriever", "encoders/other/unsupervised/hau/3/seedbed.json")
+    assert likely.helper("zero-shot", "hau") == "" == ask(StudyClassifier, name="xlm").helper("base", "hau")
+    assert likely.helper("one-shot", "hau") == "encoders/bert/published/mul/0/seedbed.json"
+    assert likely.helper("far", "hau") == "encoders/other/unsupervised/hau/3/seedbed.json"
     far = {"retriever": "encoders/other/unsupervised/{lang}/3/seedbed.json"}
     base = {"base": "generators/tiny/weights/seedbed.json"}
     assert described(ask, "likely", "far").settings()["parts"] == base | far

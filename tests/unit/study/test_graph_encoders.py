@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 from seedbed.encoders.settings import Backbone, Training
-from seedbed.study.graph.adapted import AdaptedEncoder, VocabularyEncoder
 from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.chosen import ChosenTranslations
-from seedbed.study.graph.copied import CopiedEncoder
+from seedbed.study.graph.derived import AdaptedEncoder, CopiedEncoder, VocabularyEncoder
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS, Encoder
 from seedbed.study.graph.fusion import FusedEncoder
 from seedbed.study.graph.neighbours import Neighbours

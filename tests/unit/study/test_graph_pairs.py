@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 import yaml
 
-from seedbed.study import language_pairs
 from seedbed.study.checks.checkpoints import of_switched_adapters
 from seedbed.study.checks.tasks import of_language_pairs
 from seedbed.study.graph.corpus import Anchors, SeedPairs
@@ -71,7 +70,7 @@ def test_pairs_are_joined_or_have_sets_of_their_own() -> None:
         "hau-hin": {"apart": both[::-1], "choice": both, "single": ["hin-hau"], "sts": both}
     }, "a language that the study does not have is in no pair"
     assert found.own_sets == [("apart", "hin-hau"), ("apart", "hau-hin"), ("single", "hin-hau")]
-    assert language_pairs.tested_by(found, "choice") == ["hau-hin"] and found.tested_by("apart") == []
+    assert found.pairs_tested_by("choice") == ["hau-hin"] and found.tested_by("apart") == []
     assert found.tests_of("hau-hin") == ["apart", "choice", "single", "sts"] and found.tests_of("hau") == [
         "choice",
         "sts",

@@ -12,7 +12,7 @@ from seedbed.encoders.settings import Prompts
 from seedbed.io import UserError
 from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.graph.chosen import ChosenCandidate
-from seedbed.study.graph.copied import CopiedEncoder
+from seedbed.study.graph.derived import CopiedEncoder
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.score import Scores
 from seedbed.study.loading import load

@@ -9,7 +9,6 @@ from collections.abc import Callable
 import pytest
 
 from seedbed.resources import resource, specs
-from seedbed.study import language_pairs
 from seedbed.study.graph.table import TablePlan
 from seedbed.tables.specs import TableSpec
 from tests.asking import study_of
@@ -59,7 +58,7 @@ COUNTS = [
     ("lira_table1", r"(\d+) of MLQA's 49", lambda study: len(study.tested_by("mlqa"))),
     ("lira_table1", r"(\d+) of Belebele's 122", lambda study: len(study.tested_by("belebele"))),
     ("lira_table1", r"the (\d+) of STS22 in one language", lambda study: len(study.tested_by("sts22"))),
-    ("lira_table1", r"whose (\d+) of two languages", lambda study: len(language_pairs.tested_by(study, "sts22"))),
+    ("lira_table1", r"whose (\d+) of two languages", lambda study: len(study.pairs_tested_by("sts22"))),
     ("lira_figure10", r"(\d+) of MLQA", lambda study: len(study.tested_by("mlqa-shares"))),
     ("lira_figure10", r"(\d+) of Belebele", lambda study: len(study.tested_by("belebele-shares"))),
     ("lira_figure10", r"(\d+) of MGSM", lambda study: len(study.tested_by("mgsm-shares"))),

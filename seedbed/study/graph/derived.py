@@ -1,0 +1,83 @@
+"""Encoders that a separate program makes of another encoder and sentences: vocabulary replacement and masked language
+modelling for a language (paper 004), and copies, smaller ones or the mean of several seeds.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from seedbed.encoders.compression.settings import START
+from seedbed.encoders.settings import Training
+from seedbed.study.graph.encoder import Encoder
+from seedbed.study.graph.product import Files, Product
+from seedbed.study.sizes import Load, Sizes
+
+
+@dataclass(frozen=True)
+class Derived(Encoder):
+    """An encoder that a program other than `train_encoder` makes of another encoder and of sentences."""
+
+    @property
+    def training(self) -> Training:
+        """The settings of its modules: its objective, or the way of copying, says how it is made."""
+        return self.made_by.modules
+
+    def inputs(self) -> dict[str, Files]:
+        """What it starts from, and the sentences."""
+        return {"weights": self.weights, "texts": self.texts, "chosen_prefix": self.prefix_file}
+
+    def settings(self) -> dict[str, Any]:
+        """The arguments that every encoder's program gets, and the number of sentences that are used."""
+        return self.spoken() | {"rows": self.spec.data.rows, "about": self.lineage()}
+
+
+@dataclass(frozen=True)
+class VocabularyEncoder(Derived, rule="train_vocabulary"):
+    """An encoder with the vocabulary of one language."""
+
+    def settings(self) -> dict[str, Any]:
+        """How its tokenizer and its rows are made; where masked language modelling follows, it needs a mask."""
+        follow = {recipe.rule for recipe in self.study.recipes.values() if recipe.start == self.recipe}
+        masks = AdaptedEncoder.rule in follow
+        return super().settings() | {"vocabulary": self.spec.minimises, "masks": masks}
+
+    load = Product.load  # no model reads anything
+
+
+@dataclass(frozen=True)
+class AdaptedEncoder(Derived, rule="adapt_backbone"):
+    """An encoder after masked language modelling."""
+
+    def settings(self) -> dict[str, Any]:
+        """How it is trained."""
+        return super().settings() | {"masked": self.spec.minimises, **self.resumable}
+
+    def load(self, sizes: Sizes) -> Load:
+        """Masked language modelling."""
+        return Load(1, sizes.masking(self.backbone, self.spec.minimises), sizes.encoder(self.backbone))
+
+
+@dataclass(frozen=True)
+class CopiedEncoder(Derived, rule="copy_encoder"):
+    """A copy of the encoder that its recipe starts from."""
+
+    @property
+    def others(self) -> dict[str, str]:
+        """Name -> another encoder that is read: `seed2`, ... of the same recipe, and what training started from."""
+        way, found = self.spec.copies.way, {}
+        if way.of_seeds:
+            start = self.made_by.start
+            for seed in start.seeds[1:]:
+                found[f"seed{seed}"] = Encoder.offered(self.study, self.backbone, start.name, self.lang, seed).path
+        return found | ({START: self.begun_from.weights} if way.of_start else {})
+
+    def inputs(self) -> dict[str, Files]:
+        """The encoder, the sentences, and other encoders that have a part in it."""
+        return super().inputs() | {"refer": self.others}
+
+    def settings(self) -> dict[str, Any]:
+        """How it is copied, and what its card says."""
+        return super().settings() | {"copies": self.spec.copies}
+
+    def load(self, sizes: Sizes) -> Load:
+        """Reading texts with the encoder and its copy."""
+        return sizes.mining(self.backbone)._replace(parameters=2 * sizes.encoder(self.backbone))
