@@ -27,10 +27,14 @@ def registry(path: Path = REGISTRY) -> dict[str, dict[str, str]]:
 
 
 def called(name: str) -> str:
-    """The code of a language by its English name, ISO 639-1 code or FLORES code (`rw`, `kin_Latn`); "" if unknown."""
+    """The code of a language by its code, English name, ISO 639-1 code or FLORES code (`KIN`, `rw`, `kin_Latn`); "" if
+    unknown. A code comes before the name of another language.
+    """
+    asked = name.casefold()
+    if found := next((code for code in registry() if code.casefold() == asked), ""):
+        return found
     names = ("iso1", "name", "flores")
-    found = (code for code, row in registry().items() if name.casefold() in {row[key].casefold() for key in names})
-    return next(found, "")
+    return next((code for code, row in registry().items() if asked in {row[key].casefold() for key in names}), "")
 
 
 def placeholders(text: str) -> list[str]:

@@ -12,7 +12,7 @@ from seedbed.corpora.settings import NO_TEXT
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.settings import Task
 from seedbed.init import beginning
-from seedbed.init.beginning import Parts
+from seedbed.init.beginning import BITEXT_LIMITS, NEXT_LINE_LIMITS, Parts
 from seedbed.init.own_tables import COLUMNS
 from seedbed.init.own_text import Guess, language_of, sentences
 from seedbed.init.yaml_text import Keys
@@ -39,7 +39,7 @@ def entries(
     Raises:
         UserError: the file is in the study already, or is one that `seedbed init` refuses.
     """
-    if str(file) in _files(config):
+    if file.resolve() in {Path(known).resolve() for known in _files(config)}:
         raise UserError(f"{file}: is in the study already; give another file, or change its entry by hand")
     facts, corpus = study.facts(code), study.corpus("text", code)
     language = Guess(code, facts["name"], facts["script"], True, "as the study says", sure)
@@ -49,8 +49,11 @@ def entries(
         parts = _more_text(_others(study, config, code), file, language, taken)
     else:
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
-        table = beginning.read(kind, file, language, texts, {kind: file})
-        parts = beginning.of_table(kind, file, table, code, tested=False, teacher=_teacher(study), taken=taken)
+        pivot = study.facts(study.pivot)
+        into = Guess(study.pivot, pivot["name"], pivot["script"], True, "as the study says")
+        table = beginning.read(kind, file, language, texts, {kind: file}, into)
+        free = {"tested": False, "teacher": _teacher(study), "taken": taken}
+        parts = beginning.of_table(kind, file, table, code, study.cleaning, **free)
         if "bootstrap" not in study.recipes:
             parts.add(beginning.of_both(_others(study, config, code) | parts.others, facts, study.cleaning))
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
@@ -63,9 +66,14 @@ def entries(
     recipes = beginning.prefixed(parts.recipes, _prefix(study, config))
     sections = {("corpora",): parts.corpora, ("corpora", "others"): parts.others}
     sections |= {("recipes",): recipes, ("tasks",): parts.tasks}
-    found = [((*keys, name), value) for keys, new in sections.items() for name, value in new.items()]
+    found: list[tuple[Keys, Any]] = [
+        ((*keys, name), value) for keys, new in sections.items() for name, value in new.items()
+    ]
     best, said = _best(config.get("best") or {}, parts)
-    return found + ([(("best",), best)] if best else []), [*parts.said, *said]
+    found += [(("best",), best)] if best else []
+    # Without a test set a new study has no table.
+    found += [(("tables",), ["table1"])] if best.get("dev") and config.get("tables") == [] else []
+    return found, [*parts.said, *said]
 
 
 def _others(study: Study, config: Mapping[str, Any], code: str) -> dict[str, Any]:
@@ -206,6 +214,8 @@ def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list
             ]
         return {**before, "recipe": recipe}, [f"`{recipe}` is recommended now."]
     also = {**before, "also": [*before.get("also", []), parts.best["test"]]}
+    if parts.tasks[parts.best["test"]]["protocol"] == "sts":
+        also = {key: value for key, value in also.items() if value not in (NEXT_LINE_LIMITS, BITEXT_LIMITS)}
     if before.get("recipe") and "dev" not in parts.best:
         said = f"`{before['recipe']}` is still recommended, since {parts.best['test']} tests one language alone."
         return also if before.get("test") else {}, [said]

@@ -36,12 +36,15 @@ from seedbed.languages import registry
 
 BACKBONE = "me5-small"
 """The encoder that a new study starts from."""
+ENGLISH = Guess("eng", "English", "Latn", True, "as of all translations unless a study says otherwise")
+"""The language of translations."""
 PAIRS = {"kind": "matched_pairs"}
 """The kind of a corpus whose rows are pairs that belong together."""
 ENOUGH = 100
 """Translations of the development set, and of the test set, if there are three times this number or more."""
 TESTED = 20
-"""Pairs below which no half of a test says anything."""
+"""Pairs below which the halves of a test say nothing."""
+TOO_FEW = f"at least {TESTED} are needed, of which half choose the best encoder and half say how good it is"
 NEXT_LINE = "next-line"
 """The test that needs no labels: retrieval of a line's next line among the held-out lines."""
 HELD_OUT = (50, 2000)
@@ -111,7 +114,8 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     )
     parts.said += [remark(texts, language), *left_out(text)]
     for kind, table in tables.items():
-        parts.add(of_table(kind, given[kind], table, language.code, tested="test" in given, teacher=BACKBONE))
+        tested = "test" in given
+        parts.add(of_table(kind, given[kind], table, language.code, Cleaning(), tested=tested, teacher=BACKBONE))
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
     parts.add(of_both(parts.others, known | {"lang": language.code}, Cleaning()))
@@ -138,12 +142,15 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     return found | {"forecast": {"device": "cpu"}}, parts.said
 
 
-def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[str, Path]) -> pd.DataFrame:
-    """Read a user's table, and check its language and, for a test set, its number of rows.
+def read(
+    kind: str, file: Path, language: Guess, texts: list[str], given: dict[str, Path], pivot: Guess = ENGLISH
+) -> pd.DataFrame:
+    """Read a user's table, and check its languages and, for a test set, its number of rows.
 
     Args:
         texts: sentences of the language.
         given: all such files, by what they are.
+        pivot: the language that translations are in.
 
     Raises:
         UserError: it cannot be read, lacks a column, has cells without text, is in another language, or too short to
@@ -152,10 +159,7 @@ def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[s
     table = own_tables.read(file, COLUMNS[kind])
     tests = kind == "test" or (kind == "parallel" and "test" not in given)
     if tests and len(table) < TESTED:
-        raise UserError(
-            f"{file}: {len(table)} pairs; at least {TESTED} are needed, of which half choose the best "
-            "encoder and half say how good it is"
-        )
+        raise UserError(f"{file}: {len(table)} pairs; {TOO_FEW}")
     for column in OWN[kind] if len(table) >= TESTED else ():  # fewer cannot be classified
         where, own = f"{file}: column {column}", pieces(table[column])
         if len(own) < TESTED:
@@ -167,7 +171,19 @@ def read(kind: str, file: Path, language: Guess, texts: list[str], given: dict[s
         told = LanguageId(*as_many(texts, english()))
         if (share := told.in_language(own).mean()) < 1 - SHARE:
             raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
+    if kind == "parallel" and len(table) >= TESTED:
+        _require_pivot(file, table, language, pivot)
     return table
+
+
+def _require_pivot(file: Path, table: pd.DataFrame, language: Guess, pivot: Guess) -> None:
+    """Require that translations are in the pivot language, and not the texts again."""
+    where, own = f"{file}: column pivot", pieces(table["pivot"].fillna(""))
+    if not own:
+        raise UserError(f"{where}: no cell has text; expected {pivot.name}")
+    if (share := float((table["text"] == table["pivot"]).mean())) > SHARE and pivot.code != language.code:
+        raise UserError(f"{where}: {share:.0%} of its cells are the texts themselves; expected {pivot.name}")
+    require_language(where, own, pivot._replace(sure=language.sure))
 
 
 def on_pairs(corpus: str) -> dict[str, Any]:
@@ -265,6 +281,7 @@ def of_table(
     file: Path,
     table: pd.DataFrame,
     code: str,
+    cleaning: Cleaning,
     *,
     tested: bool,
     teacher: str,
@@ -274,14 +291,14 @@ def of_table(
 
     Args:
         kind: one of COLUMNS.
+        cleaning: of the study.
         tested: True if there is another test set, so that all translations are training data.
         teacher: the backbone that `distilled` learns from, by recipe `base`; empty: there is no `distilled`.
         taken: names that are used in the study.
 
     Raises:
-        UserError: its scores cannot be a test set.
+        UserError: its graded pairs cannot be a test set, or no translation is kept.
     """
-
     free = partial(not_taken, taken=taken)
     if kind == "pairs":
         name = free("own-pairs")
@@ -291,11 +308,13 @@ def of_table(
         recipe = {"data": {"corpus": name}, "objective": "contrast"}
         return Parts(others={name: {"kind": "triplets", "file": str(file)}}, recipes={name: recipe})
     if kind == "test":
-        low, high = own_tables.scale_of(file, table)
-        said = f"Scores of the test set are from {low:g} to {high:g}; half of its pairs choose, half report."
+        halves = own_tables.halves_of(file, table)
+        low, high = own_tables.scale_of(pd.concat(half["score"] for half in halves))
+        chosen, told = map(len, halves)
+        said = f"Scores of the test set are from {low:g} to {high:g}; {chosen} of its pairs choose, {told} report."
         task = {"protocol": "sts", "scale": [low, high]}
         return _tested(free("own-sts"), task, file, HALVES, code, said)
-    return _of_translations(file, table, code, tested=tested, teacher=teacher, free=free)
+    return _of_translations(file, table, code, cleaning, tested=tested, teacher=teacher, free=free)
 
 
 def _tested(name: str, task: dict[str, Any], file: Path, halves: Any, code: str, said: str) -> Parts:
@@ -308,7 +327,14 @@ def _tested(name: str, task: dict[str, Any], file: Path, halves: Any, code: str,
 
 
 def _of_translations(
-    file: Path, table: pd.DataFrame, code: str, *, tested: bool, teacher: str, free: Callable[[str], str]
+    file: Path,
+    table: pd.DataFrame,
+    code: str,
+    cleaning: Cleaning,
+    *,
+    tested: bool,
+    teacher: str,
+    free: Callable[[str], str],
 ) -> Parts:
     """The entries of a study for translations: a hundred choose, a hundred report and the others train; of fewer than
     three hundred, halves choose and report.
@@ -316,23 +342,30 @@ def _of_translations(
     Args:
         free: gives a name that is not used in the study, see `not_taken`.
     """
-    share = min(33, math.ceil(100 * ENOUGH / len(table)))
-    many = len(table) >= 3 * ENOUGH
+    kept = own_tables.distinct(file, cleaning)
+    if not tested and len(kept) < TESTED:
+        raise UserError(f"{file}: {len(kept)} translations once each; {TOO_FEW}")
+    share = min(33, math.ceil(100 * ENOUGH / len(kept)))
+    many = len(kept) >= 3 * ENOUGH
     parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else [*HALVES, None]
     learnt = None if tested else parted[2]
     parts = Parts()
     if not tested:
-        counts = [_in(table, rows) for rows in parted]
+        counts = [_in(kept, rows) for rows in parted]
         train = f"{counts[2]} train" if learnt else f"none train: for that {3 * ENOUGH} are needed"
-        said = f"There is no test set, so translations are: of {len(table)}, {counts[0]} choose, {counts[1]} report, "
+        said = f"There is no test set, so translations are: of {len(kept)}, {counts[0]} choose, {counts[1]} report, "
         said += f"and {train}."
-        parts.add(_tested(free("own-bitext"), {"protocol": "bitext"}, file, parted[:2], code, said))
+        # Cleaned: a sentence that is there twice has two right answers, of which one counts.
+        task = {"protocol": "bitext", "clean": True}
+        parts.add(_tested(free("own-bitext"), task, file, parted[:2], code, said))
         parts.best["limits"] = BITEXT_LIMITS
+    if lost := len(table) - len(kept):
+        parts.said.append(f"{lost} of {len(table)} translations are left out: blank, repeated, or outside `cleaning`.")
     if tested or learnt:
         name, rest = free("translations"), {"buckets": [*learnt]} if learnt else {}
         # The pivot column comes first: buckets hash it, so that test translations are not trained on.
         parts.others[name] = PAIRS | matched(file, table, "pivot", "text") | rest
-        parts.said += [f"Its {len(table)} translations all train."] if tested else []
+        parts.said += [f"Its {len(kept)} translations all train."] if tested else []
         parts.recipes[name] = on_pairs(name)
         if teacher and all(free(one) == one for one in ("distilled", "parallel")):
             parts.corpora["parallel"] = {"file": str(file)} | rest
@@ -343,8 +376,7 @@ def _of_translations(
 
 def _in(table: pd.DataFrame, rows: tuple[int, int] | None) -> int:
     """How many translations are in buckets."""
-    pairs = table.assign(id=range(len(table)))[["id", "text", "pivot"]]
-    return len(in_buckets(pairs, Source(file="-", buckets=rows))) if rows else 0
+    return len(in_buckets(table, Source(file="-", buckets=rows))) if rows else 0
 
 
 def recommended(parts: Parts) -> dict[str, Any]:

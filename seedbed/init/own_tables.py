@@ -1,6 +1,5 @@
 """Tables that a user has in addition to a text: pairs, triplets, translations, a test set."""
 
-import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -8,9 +7,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from seedbed.blocks import concatenate
+from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
+from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.read.forms import ENDINGS, parse
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import Cleaning, Source
+from seedbed.corpora.shape.clean import comparable
+from seedbed.init.encodings import require_utf8
 from seedbed.io import UserError
 
 COLUMNS = {
@@ -24,6 +28,8 @@ OWN = {"pairs": ["anchor"], "triplets": ["anchor"], "parallel": ["text"], "test"
 """Type of a table -> its columns that are in the text's language."""
 ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
+SHOWN = 30
+"""Characters of a column's name in a message."""
 HALVES = ((0, 50), (50, 100))
 """Buckets of a test set: those that choose, those that report."""
 
@@ -46,14 +52,15 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
     """Read a whole table that has the given columns.
 
     Raises:
-        UserError: no such file, no table, no row, a column is missing or occurs twice, or a row has no id
-            or that of another.
+        UserError: no such file, no table, no row, in another encoding or divided by other marks than its name says, a
+            column is missing or occurs twice, or a row has no id or that of another.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
     if not is_table(path):
         raise UserError(f"{path}: expected .tsv, .csv, .jsonl or .parquet, with the columns {', '.join(columns)}")
-    table = pd.concat([pd.DataFrame(), *parse(path.name, path.open("rb"), Source(file=str(path)))], ignore_index=True)
+    _require_written(path)
+    table = pd.concat([pd.DataFrame(), *parse(str(path), path.open("rb"), Source(file=str(path)))], ignore_index=True)
     if missing := [name for name in columns if name not in table.columns]:
         raise UserError(
             f"{path}: no column {missing[0]!r}; its columns are {_brief(table.columns)}; expected "
@@ -72,17 +79,29 @@ def _require_ids(path: Path, ids: pd.Series) -> None:
     """Require that every row has an id of its own, as a run does: blanks around it are no part of it."""
     own = ids.str.strip()
     if (blank := own == "").any():
-        row = int(blank.to_numpy().argmax()) + 1
-        raise UserError(f"{path}: row {row} has no id; give every row one, or leave the column out")
+        raise UserError(f"{path}: row {_first(blank)} has no id; give every row one, or leave the column out")
     if (twice := own.duplicated()).any():
         raise UserError(
             f"{path}: id {ids[twice].iloc[0]!r} appears in several rows; make ids unique, or leave the column out"
         )
 
 
+def _require_written(path: Path) -> None:
+    """Require that a table is in UTF-8, and that a CSV is divided by commas; Parquet is no text."""
+    if _ending(path) == "parquet":
+        return
+    require_utf8(path)
+    with path.open("rb") as stream:
+        head = stream.readline()
+    if _ending(path) == "csv" and b"," not in head:
+        for mark, remedy in ((b";", "save it with commas"), (b"\t", "name it .tsv")):
+            if mark in head:
+                raise UserError(f"{path}: its columns are divided by {mark.decode()!r}, not by commas; {remedy}")
+
+
 def _brief(names: Iterable[Any]) -> str:
     """Names of columns, or what stands in their place: of a long one its beginning."""
-    return ", ".join(textwrap.shorten(str(name), 30, placeholder=" ...") for name in names)
+    return ", ".join(repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in names)
 
 
 def matched(file: Path, table: pd.DataFrame, one: str, other: str) -> dict:
@@ -91,22 +110,48 @@ def matched(file: Path, table: pd.DataFrame, one: str, other: str) -> dict:
     return {"file": str(file), "columns": known | {"sentence1": one, "sentence2": other}}
 
 
-def scale_of(file: Path, table: pd.DataFrame) -> tuple[float, float]:
-    """The scale of a test set's scores: from 0 or the least score to the first of ENDS that is not exceeded.
+def distinct(file: Path, cleaning: Cleaning) -> pd.DataFrame:
+    """The translations of a file that a run keeps: `id`, `text` and `pivot`, each sentence once on its side.
 
     Raises:
-        UserError: a score is no finite number; the half that chooses, or the one that reports, has one score alone.
+        UserError: none is kept.
     """
+    store = Store(Path(), Path())  # a file here is neither downloaded nor pinned
+    return concatenate(fetch(Source(file=str(file)), "parallel", store, cleaning, test=False)[0])
+
+
+def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
+    """The graded pairs that choose, and those that report: `id`, `sentence1` and `score`.
+
+    Raises:
+        UserError: a cell is blank, a pair is there twice, a score is no finite number, or a half has too few pairs or
+            one score alone.
+    """
+    pairs = table[["sentence1", "sentence2"]].fillna("").map(comparable)
+    if (blank := (pairs == "").any(axis=1)).any():
+        raise UserError(f"{file}: row {_first(blank)} lacks a sentence; fill it in, or take the row out")
+    if (twice := pairs.duplicated()).any():
+        raise UserError(f"{file}: row {_first(twice)} has the sentences of a row before it; keep one of the two")
     scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
     if not (known := np.isfinite(scores)).all():
-        raise UserError(f"{file}: row {int((~known).to_numpy().argmax()) + 1}: the score is no number")
+        raise UserError(f"{file}: row {_first(~known)}: the score is no number")
     graded = pd.DataFrame({"id": table.index, "sentence1": table["sentence1"], "score": scores})
-    for (first, last), use in zip(HALVES, ("chooses", "reports"), strict=True):
-        half = in_buckets(graded, Source(file=str(file), buckets=(first, last)))
+    halves = [in_buckets(graded, Source(file=str(file), buckets=rows)) for rows in HALVES]
+    for half, use in zip(halves, ("chooses", "reports"), strict=True):
         if half["score"].nunique() < 2:
             raise UserError(
                 f"{file}: the half of its {len(table)} pairs that {use} has not two different scores; give more pairs, "
                 "alike and unlike"
             )
+    return halves
+
+
+def scale_of(scores: pd.Series) -> tuple[float, float]:
+    """The scale of graded pairs: from 0 or the least score to the first of ENDS that is not exceeded."""
     most = float(scores.max())
     return min(0.0, float(scores.min())), next((float(end) for end in ENDS if most <= end), most)
+
+
+def _first(wrong: pd.Series) -> int:
+    """The number of the first row of which something is so, from 1."""
+    return int(wrong.to_numpy().argmax()) + 1

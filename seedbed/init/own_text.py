@@ -1,7 +1,5 @@
 """Text files of a user: their sentences, and what language they are in."""
 
-import codecs
-import contextlib
 import shlex
 from collections.abc import Iterable, Iterator
 from itertools import islice, pairwise
@@ -15,6 +13,7 @@ from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning
 from seedbed.corpora.shape.clean import characters_of, clean, comparable, script_share, unicode_scripts, within_bounds
 from seedbed.init import own_tables
+from seedbed.init.encodings import conversion, require_text
 from seedbed.init.identified import code_of, identified
 from seedbed.io import UserError, read_table
 from seedbed.languages import called, registry
@@ -41,25 +40,10 @@ sentences.
 FOREIGN = 0.05
 """A text with a smaller share of sentences in its supposed language is in another language."""
 ENGLISH = resource("demo/nli.eng.tsv")
-NO_TEXT = {
-    b"\x1f\x8b": "gzip",
-    b"\xfd7zXZ": "xz",
-    b"BZh": "bzip2",
-    b"PK\x03\x04": "zip, like .docx",
-    b"%PDF": "PDF",
-    b"PAR1": "Parquet",
-    b"\xd0\xcf\x11\xe0": "OLE, like .doc",
-}
-"""First bytes -> format of a file that contains no plain text."""
-MARKS = {
-    codecs.BOM_UTF32_LE: "UTF-32",  # before UTF-16, whose mark its own begins with
-    codecs.BOM_UTF32_BE: "UTF-32",
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-}
-"""Byte order marks -> the encoding of a text that is not UTF-8."""
-UNMARKED = ("UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE")
-"""Encodings of a text that has NUL bytes and no byte order mark."""
+NUMBERED = regex.compile(r"\d+\t")
+"""How the lines of a text begin that are numbered, as in the Leipzig corpora."""
+NUMBERS = 0.9
+"""Share of lines with a number above which the numbers are no part of the text."""
 SCRIPTS = (
     "Latn", "Cyrl", "Arab", "Ethi", "Deva", "Beng", "Hebr", "Grek", "Thai", "Telu", "Taml", "Mymr", "Khmr",
     "Tibt", "Geor", "Armn", "Gujr", "Guru", "Orya", "Knda", "Mlym", "Sinh", "Laoo", "Thaa", "Adlm", "Nkoo",
@@ -106,42 +90,20 @@ def _first_lines(path: Path) -> list[str]:
         raise UserError(f"{path}: no such file; give a text with one sentence a line")
     if own_tables.is_table(path):
         return pieces(own_tables.read(path, ["text"])["text"])
-    _require_text(path)
-    return pieces(lines_of(path))
+    require_text(path)
+    lines = list(islice(lines_of(path), LINES))
+    if sum(bool(NUMBERED.match(line)) for line in lines) > NUMBERS * len(lines):
+        made = path.with_name(f"{path.stem}.text{path.suffix}")
+        raise UserError(
+            f"{path}: its lines begin with a number and a tab; take them away: "
+            f"cut -f 2- < {shlex.quote(str(path))} > {shlex.quote(str(made))}"
+        )
+    return pieces(lines)
 
 
 def pieces(texts: Iterable[str]) -> list[str]:
     """What is looked at of texts: a clean piece of each of the first that are not blank."""
     return [piece for text in islice(texts, LINES) if (piece := clean(text[:PIECE]))]
-
-
-def _require_text(path: Path) -> None:
-    """A file is neither packed nor a document, nor UTF-16 or UTF-32; a UserError says what it is."""
-    with path.open("rb") as stream:
-        begin = stream.read(64)
-    if what := next((what for first, what in NO_TEXT.items() if begin.startswith(first)), ""):
-        raise UserError(f"{path}: no text ({what}); unpack it, or save it as text in UTF-8, one sentence a line")
-    encoding = next((name for mark, name in MARKS.items() if begin.startswith(mark)), "")
-    if encoding or b"\0" in begin:
-        if not (encoding := encoding or _unmarked(begin)):
-            raise UserError(f"{path}: no text (it has NUL bytes); save it as text in UTF-8, one sentence a line")
-        raise UserError(f"{path}: {encoding}, not UTF-8; convert it: {_conversion(path, encoding)}")
-
-
-def _unmarked(begin: bytes) -> str:
-    """The encoding in which bytes, NUL among them, are most ASCII; empty: they are no text in any."""
-    found = {}
-    for encoding in UNMARKED:
-        with contextlib.suppress(UnicodeDecodeError):
-            if "\0" not in (text := begin.decode(encoding)):
-                found[encoding] = sum(map(str.isascii, text))
-    return max(found, key=lambda one: found[one], default="")
-
-
-def _conversion(path: Path, encoding: str) -> str:
-    """The command that makes UTF-8 of a file, to be pasted into a shell."""
-    made = path.with_name(f"{path.stem}.utf8{path.suffix}")
-    return f"iconv -f {encoding} -t UTF-8 < {shlex.quote(str(path))} > {shlex.quote(str(made))}"
 
 
 def _kept(texts: list[str]) -> list[str]:
@@ -180,7 +142,7 @@ def lines_of(path: Path) -> Iterator[str]:
         except UserError as error:
             if not isinstance(error.__context__, UnicodeDecodeError):
                 raise
-            raise UserError(f"{error}; from Windows-1252, say, by: {_conversion(path, 'WINDOWS-1252')}") from None
+            raise UserError(f"{error}; from Windows-1252, say, by: {conversion(path, 'WINDOWS-1252')}") from None
 
 
 def neighbours(path: Path, count: int) -> int:
@@ -203,9 +165,8 @@ def language_of(
     why = "as --language says"
     if not code:
         parts = [part for part in regex.split(r"[._\s-]+", path.stem) if len(part) > 1]
-        named = (part if part in registry() else called(part) for part in reversed(parts))
-        code, why = next(filter(None, named), ""), f"as the file is named {path.name}"
-    elif code not in registry():
+        code, why = next(filter(None, map(called, reversed(parts))), ""), f"as the file is named {path.name}"
+    else:
         code = called(code) or code
     if not code:
         raise UserError(f"{path}: its name has no language; give --language, a code of ISO 639-3 like kin")

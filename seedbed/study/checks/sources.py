@@ -132,6 +132,31 @@ def _training_data(study: Study, recipe: str) -> None:
             )
         if identified:
             _check_file(compared, f"the text corpus of {study.pivot}, which language identification tells {code} from")
+    _one_language_each(study, recipe, folders)
+
+
+def _one_language_each(study: Study, recipe: str, folders: set[str]) -> None:
+    """No file of sentences, or of pairs of them, trains two languages; data in English that languages share has other
+    kinds.
+    """
+    if len(folders) < 2:
+        return
+    origin = study.recipes[recipe].data.origin
+    corpus = DRAWN.get(origin, origin)
+    if study.roles.get(corpus) not in ("text", "matched_pairs"):
+        return
+    read: dict[str, str] = {}
+    for code in sorted(folders):
+        source = study.corpus(corpus, code)
+        if source is None or not all(one.file for one in source.readings()):
+            continue
+        if (other := read.setdefault(source.dump(), code)) != code:
+            raise UserError(
+                f"{_corpus_key(study, corpus, code)}: recipe {recipe} would train {other} and {code} on the same file, "
+                f"{next(source.readings()).file}; write {{lang}} in its name, or give {code} its own as "
+                f"languages.{code}.{'corpus' if corpus == 'text' else f'corpora.{corpus}'}, or limit the recipe by "
+                f"only: {{languages: [{other}]}}"
+            )
 
 
 def _translated(study: Study, recipe: str, folders: set[str]) -> None:

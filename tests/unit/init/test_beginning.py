@@ -28,6 +28,8 @@ from tests.asking import within
 from tests.refusals import pattern
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
+IN_ENGLISH = pd.read_csv(ENGLISH, sep="\t")["anchor"].drop_duplicates()[: len(HAUSA)]
+"""A sentence for each of Hausa's."""
 
 
 @pytest.fixture(autouse=True)
@@ -39,7 +41,8 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
     pairs.to_csv("pairs.csv", index=False)
     pairs.assign(negative=pairs["anchor"]).to_csv("triplets.csv", index=False)
-    HAUSA.rename(columns={"sentence1": "text", "sentence2": "pivot"}).to_csv("parallel.tsv", sep="\t", index=False)
+    parallel = HAUSA.rename(columns={"sentence1": "text"}).assign(pivot=IN_ENGLISH.to_numpy())
+    parallel[["id", "text", "pivot"]].to_csv("parallel.tsv", sep="\t", index=False)
     return tmp_path
 
 
@@ -171,6 +174,30 @@ def test_few_translations_are_tests_and_train_nothing(capsys):
     )
 
 
+def test_repeated_and_blank_translations_count_for_nothing(capsys):
+    """A sentence that is there twice has two right answers, so half of them would be wrong."""
+    rows = pd.read_csv(translations(160), sep="\t")
+    blank = pd.DataFrame({"text": [f"Yara {row} suna karatu" for row in range(400, 410)], "pivot": ""})
+    pd.concat([rows, rows, blank])[["text", "pivot"]].to_csv("twice.tsv", sep="\t", index=False)
+    study = written("hau.txt", "--parallel", "twice.tsv")
+    said = capsys.readouterr().out
+    assert "of 160, " in said and "none train" in said and "170 of 330 translations are left out" in said
+    assert "bootstrap" not in study["recipes"]
+    counts = []
+    for half in ("dev", "test"):
+        task = load(study).tasks[f"own-bitext-{half}"]
+        assert task.clean
+        counts.append(sum(map(len, fetch(task.source, "parallel", Store(Path(), Path()), Cleaning())[0])))
+    assert sum(counts) == 160
+
+
+@pytest.mark.parametrize("name", ["KIN.TXT", "kinyarwanda.txt", "My Text KIN.txt", "rw.txt"])
+def test_a_language_is_recognised_whatever_its_case(name):
+    Path(name).write_text("".join(f"Abana {row} biga gusoma mu rugo rwabo\n" for row in range(60)))
+    assert language_of(Path(name), sentences(Path(name)), sure=True).code == "kin"
+    assert language_of(Path(name), sentences(Path(name)), "KIN", sure=True).code == "kin"
+
+
 def translations(count: int) -> str:
     """The name of a file of so many different translations."""
     rows = [f"{row}\tYara {row} suna karatu a gida\tChildren read at home {row}" for row in range(count)]
@@ -294,10 +321,29 @@ def test_a_text_that_comes_later_is_trained_on_with_the_first_though_its_recipe_
     assert later["adjacent"] == first
 
 
+def in_swahili(study: dict) -> dict:
+    """The entry of another language with a text of its own."""
+    pairs = {key: value for key, value in study["corpora"]["others"]["adjacent"].items() if key != "kind"}
+    return {"corpus": {"file": "swh.txt"}, "corpora": {"adjacent": pairs | {"file": "swh.txt"}}}
+
+
+def test_two_languages_are_not_trained_on_one_file():
+    """As they would be where a language is added by hand to a study of one text."""
+    study = written("hau.txt")
+    Path("swh.txt").write_text(Path("hau.txt").read_text())
+    study["languages"]["swh"] = {"corpus": {"file": "swh.txt"}}
+    with pytest.raises(
+        UserError, match=r"corpora\.others\.adjacent: .*hau and swh .*hau\.txt.*languages\.swh\.corpora"
+    ):
+        load(study)
+    study["languages"]["swh"] = in_swahili(study)
+    load(study)
+
+
 def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, long_text):
     """So are recipes that later files of another language add: they take nothing of the first."""
     study = written("hau.txt")
-    study["languages"]["swh"] = {"corpus": {"file": "swh.txt", "format": "text"}}
+    study["languages"]["swh"] = in_swahili(study)
     Path("study.yaml").write_text(yaml.safe_dump(study))
     before = {*study["recipes"]}
     for file in ("swh.txt", "more.txt"):
@@ -332,7 +378,7 @@ def test_what_recipes_learn_from_can_be_read():
 
 
 def test_quotes_and_na_are_text():
-    rows = [f'{row}\t"Sannu da zuwa {row}\tNA' for row in range(60)]
+    rows = [f'{row}\t"Sannu da zuwa {row}\tYou are welcome {row}' for row in range(59)] + ["59\tNA\tNA"]
     Path("quoted.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
     assert sentences(Path("quoted.tsv"))[1] == '"Sannu da zuwa 1'
     assert written("hau.txt", "--parallel", "quoted.tsv")["best"]["dev"] == "own-bitext-dev"
@@ -427,12 +473,23 @@ def test_its_encoder_is_the_demos():
             "long.hau.txt: 0 sentences among its first 60 lines ... 500 characters ... 60 lines are longer ... sed",
         ),
         (["gone.txt"], "gone.txt: no such file"),
-        (["test.tsv"], "test.tsv: no column 'text'; ... id, sentence1, sentence2, score"),
+        (["test.tsv"], "test.tsv: no column 'text'; ... 'id', 'sentence1', 'sentence2', 'score'"),
         (
             ["hau.txt", "--test", "parallel.tsv"],
             "parallel.tsv: no column 'sentence1' ... sentence1, sentence2, score, named in its first line",
         ),
         (["hau.txt", "--test", "words.tsv"], "words.tsv: row 1: ... number"),
+        (["hau.txt", "--test", "again.tsv"], "again.tsv: row 3 has the sentences of a row before it"),
+        (["hau.txt", "--test", "gap.tsv"], "gap.tsv: row 2 lacks a sentence"),
+        (
+            ["hau.txt", "--parallel", "same_text.tsv"],
+            "same_text.tsv: column pivot: 100% ... texts themselves; expected English",
+        ),
+        (["hau.txt", "--parallel", "hausa.tsv"], "hausa.tsv: column pivot: ... reads like Hausa; expected English"),
+        (["hau.txt", "--parallel", "no_pivot.tsv"], "no_pivot.tsv: column pivot: no cell has text; expected English"),
+        (["hau.txt", "--pairs", "marks.csv"], "marks.csv: ... divided by ';', not by commas; save it with commas"),
+        (["hau.txt", "--pairs", "wide16.tsv"], "wide16.tsv: UTF-16, not UTF-8; convert it: iconv -f UTF-16"),
+        (["numbered.hau.txt"], "numbered.hau.txt: its lines begin with a number and a tab; ... cut -f 2-"),
         (["hau.txt", "--test", "three.tsv"], "three.tsv: 3 pairs; at least 20 ... half"),
         (["hau.txt", "--parallel", "three.tsv"], "three.tsv: 3 pairs; at least 20"),
         (["hau.txt", "--test", "english.tsv"], "english.tsv: column sentence2: "),
@@ -442,7 +499,7 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--output", "hau.txt"], "hau.txt: is there already ... --output ... seedbed add"),
         (["copies.hau.txt"], "copies.hau.txt: 1 sentences among its first 60 lines"),
         (["hau.txt.gz"], "hau.txt.gz: no text (gzip); unpack ... one sentence a line"),
-        (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; ... id, sentence1"),
+        (["rows.hau.jsonl"], "rows.hau.jsonl: no column 'text'; ... 'id', 'sentence1'"),
         (["hau.txt.bz2"], "hau.txt.bz2: no text (bzip2); unpack it"),
         (["word.hau.doc"], "word.hau.doc: no text (OLE, like .doc)"),
         (["nul.hau.txt"], "nul.hau.txt: no text (it has NUL bytes)"),
@@ -482,6 +539,16 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     told[:0].to_csv("none.tsv", sep="\t", index=False)
     told.assign(sentence1="سلام عليكم").to_csv("arabic.tsv", sep="\t", index=False)
     HAUSA.assign(score="high").to_csv("words.tsv", sep="\t", index=False)
+    pd.concat([HAUSA[:2], HAUSA.assign(id=HAUSA["id"] + "x")]).to_csv("again.tsv", sep="\t", index=False)
+    HAUSA.assign(sentence2=["Sannu", "", *HAUSA["sentence2"][2:]]).to_csv("gap.tsv", sep="\t", index=False)
+    hausa = HAUSA.rename(columns={"sentence1": "text", "sentence2": "pivot"})
+    hausa.assign(pivot=hausa["text"]).to_csv("same_text.tsv", sep="\t", index=False)
+    hausa.to_csv("hausa.tsv", sep="\t", index=False)
+    hausa.assign(pivot="").to_csv("no_pivot.tsv", sep="\t", index=False)
+    pairs16 = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
+    pairs16.to_csv("marks.csv", sep=";", index=False)
+    pairs16.to_csv("wide16.tsv", sep="\t", index=False, encoding="utf-16")
+    Path("numbered.hau.txt").write_text("".join(f"{row}\t{one}\n" for row, one in enumerate(HAUSA["sentence1"], 1)))
     HAUSA.assign(score=1).to_csv("same.tsv", sep="\t", index=False)
     HAUSA.assign(score=["inf" if row == 40 else "1" for row in range(len(HAUSA))]).to_csv("endless.tsv", sep="\t")
     HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
@@ -627,13 +694,14 @@ def test_a_language_is_found_wherever_the_name_of_the_file_has_it():
 def test_of_several_languages_a_test_of_one_reports_and_chooses_for_none(capsys, long_text):
     """A recipe that is recommended for all stays: the others would have no encoder."""
     study = written("long.hau.txt")
-    study["languages"]["swh"] = {"corpus": {"file": "swh.txt", "format": "text"}}
+    study["languages"]["swh"] = in_swahili(study)
     Path("swh.txt").write_text(long_text.read_text())
     for before in (study["best"], {"recipe": "adjacent"}):
         Path("study.yaml").write_text(yaml.safe_dump(study | {"best": before}))
         main(["add", "test.tsv", "--test", "--language", "hau", "--study", "study.yaml"])
         later = yaml.safe_load(Path("study.yaml").read_text())
-        assert later["best"] == (before | {"also": ["own-sts"]} if "test" in before else before)
+        shown = {key: value for key, value in before.items() if key != "limits"}  # it asks for what is there now
+        assert later["best"] == (shown | {"also": ["own-sts"]} if "test" in before else before)
         assert "`adjacent` is still recommended, since own-sts tests one language alone." in capsys.readouterr().out
         found = load(later)
         assert [BestEncoder.get(found, code).exists for code in ("hau", "swh")] == [True, True]
