@@ -72,33 +72,33 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
         raise ValueError(f"{where}: a development task chooses; give `best: {{dev: TASK}}`")
     if study.best.dev in study.tasks and not study.tested_by(study.best.dev):
         raise ValueError(f"best.dev: {study.best.dev} has no set in any language of the study, and chooses a prefix")
+    of, candidates = StudyRecipe.get(study, name), []
     for other in study.recipes[chooser].prefix_of:
         if other not in study.recipes:
             raise ValueError(f"{where}: no recipe {other!r}; {suggest(other, sorted(study.recipes))}")
         found = study.recipes[other]
         if found.made or found.start or found.paired or found.prefix_of:
             raise ValueError(f"{where}: {other} is trained, or has no fixed prefix; name untrained recipes")
-        for kind, (asked, there) in _reach(study, name, other).items():
-            if lacking := sorted({*asked} - {*there}):
+        one = StudyRecipe.get(study, other)
+        missing = {
+            "languages": {*of.codes} - {*one.codes},
+            "backbones": {*of.every_backbone} - {*one.every_backbone},
+        }
+        for kind, lacking in missing.items():
+            if lacking:
                 raise ValueError(
-                    f"{where}: {other} is not there for {lacking[0]}, as {name} is; add it to its `{kind}`"
+                    f"{where}: {other} is not there for {min(lacking)}, as {name} is; add it to its `{kind}`"
                 )
-    for backbone in StudyRecipe.get(study, name).every_backbone:
-        before = [StudyRecipe.get(study, other).before(backbone) for other in study.recipes[chooser].prefix_of]
-        if any(isinstance(one, Prompts) for one in before):
+        candidates.append(one)
+    for backbone in of.every_backbone:
+        if any(isinstance(one.before(backbone), Prompts) for one in candidates):
             raise ValueError(f"{where}: {backbone} has `prompts`, and one prefix is chosen; give it a `prefix`")
-        offered = {StudyRecipe.get(study, other).prefix(backbone) for other in study.recipes[chooser].prefix_of}
+        offered = {one.prefix(backbone) for one in candidates}
         if by_language := sorted(filter(placeholders, offered)):
             raise ValueError(f"{where}: {by_language[0]!r} is another in each language; name other recipes")
         if len(offered) < 2:
             raise ValueError(f"{where}: of {backbone} all have the prefix {min(offered)!r}; give them different ones")
     mined = recipe.data.neighbours
-    if recipe.paired or mined or StudyRecipe.get(study, name).pivots:
+    if recipe.paired or mined or of.pivots:
         why = "neighbours were mined" if mined else "other encoders read texts"
         raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`")
-
-
-def _reach(study: Study, *names: str) -> dict[str, list[list[str]]]:
-    """The languages, and the backbones, of each of some recipes."""
-    recipes = [StudyRecipe.get(study, name) for name in names]
-    return {"languages": [of.codes for of in recipes], "backbones": [of.every_backbone for of in recipes]}
