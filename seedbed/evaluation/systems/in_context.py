@@ -14,9 +14,9 @@ from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import open_greedy, predict_labels, request_key
 from seedbed.classifiers.manifest import parts_of
 from seedbed.encoders.models.inference import Opened, opened
-from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.scores import System, Trial
 from seedbed.evaluation.shots import Shots, queries_of
-from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
+from seedbed.evaluation.systems import BESIDE, MODEL, Opening
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing.journal import answers
 from seedbed.precision import precision
@@ -56,9 +56,9 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     } | {"shots": shots.count, "percentile": shots.percentile, "balance": shots.balance}
     about = {"classifier": manifest["about"] | made}
     if not retriever:  # without examples nothing is looked up, and nothing is encoded
-        return System(about, answer=answer)
+        return System(answer=answer, about=about)
     encode = encode_ahead(retriever.encode, opening.texts)
-    return System(about, encode=encode, search=retriever.search, answer=answer)
+    return System(encode, search=retriever.search, answer=answer, about=about)
 
 
 def _retriever(folder: Path, opening: Opening) -> Opened:

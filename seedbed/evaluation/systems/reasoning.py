@@ -22,8 +22,8 @@ from seedbed.classifiers.settings import Reasoning
 from seedbed.corpora.shape.choices import options
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.translations.policy import features
-from seedbed.evaluation.scores import Trial
-from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
+from seedbed.evaluation.scores import System, Trial
+from seedbed.evaluation.systems import BESIDE, MODEL, Opening
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import open_backend
 from seedbed.generators.writing.journal import answers
@@ -70,7 +70,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         "dtype": precision(generator.dtype) if generator.source else None,
         "reasoning": how.model_dump(),
     }
-    return System({"classifier": manifest["about"] | made}, answer=answer)
+    return System(answer=answer, about={"classifier": manifest["about"] | made})
 
 
 def prompts(test: pd.DataFrame, said: Callable[[str], str], style: Style) -> list[str]:
