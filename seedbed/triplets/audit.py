@@ -13,14 +13,13 @@ from seedbed.blocks import Blocks, Seen, select_rows
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.shape.clean import comparable
+from seedbed.generators.settings import POLARITIES
 from seedbed.generators.writing.triplets import REFUSED
 from seedbed.io import UserError
 from seedbed.triplets.faults import Expected, Reasons, cut, empty, ended, length, of_words, tested
 from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
-
-TARGETS = ("positive", "negative")
 
 
 def audit(
@@ -49,14 +48,14 @@ def audit(
         UserError: too few rows pass.
     """
     found = []
-    shared: dict[str, list[np.ndarray]] = {side: [] for side in TARGETS}
+    shared: dict[str, list[np.ndarray]] = {side: [] for side in POLARITIES}
     before = {side: Seen() for side in ("anchor", "positive")}
     for block in triplets():
         reason = _reasons(block, target, identify, seen, rules, vocabulary)
         left = reason == ""
         reason[left] = _repeated(block[left], before)
         found.append(reason)
-        for side in TARGETS:
+        for side in POLARITIES:
             shared[side].append(by_row(block[reason == ""], side))
     return split_by_reason(triplets, np.concatenate(found), shared, rules)
 
@@ -103,7 +102,7 @@ def _reasons(
     """The reason for which each row alone does not pass; "" for those that do."""
     reasons, refusals = Reasons(len(triplets)), tuple(map(_plain, rules.refusals))
     anchor = triplets["anchor"]
-    for side in TARGETS:
+    for side in POLARITIES:
         text = triplets[side]
         faults = [
             (ended(triplets, side) == REFUSED, "refused by the server"),
@@ -121,7 +120,7 @@ def _reasons(
     reasons.add(
         triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative"
     )
-    for side in ("anchor", "positive", "negative"):
+    for side in ("anchor", *POLARITIES):
         rows, why = tested(triplets[side], seen)
         reasons.add(rows, f"{side}: {why}")
     return reasons.found
