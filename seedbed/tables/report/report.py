@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from pydantic import BaseModel, FiniteFloat
 
-from seedbed.io import UserError, atomic, read_json
+from seedbed.io import AGAIN, UserError, atomic, read_json
 from seedbed.resources import resource
 from seedbed.settings import Model, validated
 from seedbed.tables.pages import neighbour_browser, triplet_browser
@@ -27,7 +27,6 @@ SCRIPT = resource("report.js")
 GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
 """Folders in the zip by type of file; the page's template determines what it shows of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
-AGAIN = "delete it and run Snakemake again, which makes it again"
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
 
 
