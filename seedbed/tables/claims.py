@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 from seedbed import markdown, yamls
 from seedbed.resources import resource, spec_file
 from seedbed.settings import OnceEach, Settings, validated
-from seedbed.tables.cells import significant
+from seedbed.tables.cells import interval, significant
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
-from seedbed.tables.specs import Column, TableSpec
+from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
 CANNOT, UNDECIDED = "cannot be run", "undecided"
@@ -87,7 +87,7 @@ class Claim(Settings):
         spec = self.spec
         for side in (self.better, self.than):
             for label in (side.column or column for column in self.columns):
-                if label not in columns_of(spec):
+                if label not in spec.columns_and_means:
                     raise ValueError(f"columns: table {self.table} has no {label!r}")
             if side.recipe not in {*spec.recipes, *spec.classifiers}:
                 raise ValueError(f"{side.recipe}: no row of table {self.table}")
@@ -143,19 +143,10 @@ class Compared(NamedTuple):
         return f"{self.better:.1f} {sign} {self.than:.1f}{f' ({self.what})' if self.what else ''}"
 
 
-def columns_of(spec: TableSpec) -> dict[str, Column]:
-    """Columns, and means of columns, by label; a mean has the metric of its first column."""
-    found = {column.label: column for column in spec.columns}
-    for mean in spec.over_columns:
-        first = found[[*mean.columns, *found][0]]
-        found[mean.label] = first.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
-    return found
-
-
 def printed(claim: Claim) -> list[Compared]:
     """The paper's numbers of both rows, for every column, backbone and language that has both."""
     spec = claim.spec
-    published, columns = Published(spec.paper, resource("paper")), columns_of(spec)
+    published, columns = Published(spec.paper, resource("paper")), spec.columns_and_means
     backbones = list(dict.fromkeys(key[1] for key in published.cells))
     several = len({*backbones} - {AVERAGE}) > 1
     found = []
@@ -288,8 +279,8 @@ def _paper_backbone(row: pd.Series) -> str:
 
 
 def _number(row: pd.Series) -> str:
-    interval = "" if pd.isna(row["low"]) else f" [{row['low']:z.1f}, {row['high']:z.1f}]"
-    return f"{row['value']:z.1f}{interval}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
+    within = "" if pd.isna(row["low"]) else f" {interval(row)}"
+    return f"{row['value']:z.1f}{within}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
 
 
 def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:

@@ -79,18 +79,21 @@ class Block(Settings):
 
     def cells(self) -> Iterator[Cell]:
         """Iterate over its score files; none for a column of overlap."""
-        for language, task in self.tests.items() if self.column.protocol != OVERLAP else ():
-            for system in (one for one in self.systems if one.has(self.backbone, language)):
-                for seed in system.heads if self.column.tunes else system.seeds:
-                    yield Cell(self.backbone, system.recipe, system.folder(language), seed, task, language)
+        for language in self.tests if self.column.protocol != OVERLAP else ():
+            for system in self.systems:
+                if system.has(self.backbone, language):
+                    yield from self._of_system(self.backbone, system, language)
 
     def compared(self, language: str) -> list[Cell]:
         """The score files of another backbone that differences in a language are taken from."""
         if not self.other or language not in self.other.languages:
             return []
-        name, system, task = self.other.backbone, self.other.system, self.tests[language]
-        seeds = system.heads if self.column.tunes else system.seeds
-        return [Cell(name, system.recipe, system.folder(language), seed, task, language) for seed in seeds]
+        return [*self._of_system(self.other.backbone, self.other.system, language)]
+
+    def _of_system(self, backbone: str, system: System, language: str) -> Iterator[Cell]:
+        """The score files of one system in a language: of each seed, or of each head that is fine-tuned."""
+        for seed in system.heads if self.column.tunes else system.seeds:
+            yield Cell(backbone, system.recipe, system.folder(language), seed, self.tests[language], language)
 
     def texts(self) -> Iterator[Texts]:
         """Iterate over the files of triplets of a column of overlap."""

@@ -9,6 +9,7 @@ import pandas as pd
 from seedbed import names
 from seedbed.evaluation.protocols import Metric
 from seedbed.tables.cells import (
+    best_of,
     cell,
     grid,
     languages_of,
@@ -50,21 +51,24 @@ def layout(
     parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published, papers)]
     if spec.paper and not compared:
         parts.append("**No number here has a counterpart in the paper.**")
+    metrics = {column.metric: column.measured for column in spec.columns}
     if spec.across == "languages":
-        parts += _by_language(table, spec, quoted, compared=compared)
+        parts += _by_language(table, metrics, quoted, compared=compared)
     else:
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
-        metrics = {column.metric: column.measured for column in spec.columns}
         parts += _summary(table, means or table["column"], groups, metrics)
     return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
 
 
 def _by_language(
-    table: pd.DataFrame, spec: TableSpec, quoted: Mapping[tuple[str, str], Sequence[Quote]], *, compared: bool
+    table: pd.DataFrame,
+    metrics: Mapping[str, Metric],
+    quoted: Mapping[tuple[str, str], Sequence[Quote]],
+    *,
+    compared: bool,
 ) -> list[str]:
     """A block for each backbone and column; a legend of marks that is the same for all appears once, at the first."""
-    metrics = {column.metric: column.measured for column in spec.columns}
     blocks = {key: without_lone_average(block) for key, block in table.groupby(["backbone", "column"], sort=False)}
     marks = {key: _marks(block, metrics[block["metric"].iloc[0]]) for key, block in blocks.items()}
     marks = {key: marked for key, marked in marks.items() if not _is_overlap(blocks[key])}
@@ -207,8 +211,8 @@ def _quoted_legend(quotes: Sequence[Quote]) -> list[str]:
 
 def _grid(block: pd.DataFrame, metric: Metric, quotes: Sequence[Quote]) -> str:
     """Methods down, languages and their average across; below them what others report."""
-    values = block.groupby("language")["value"].agg("min" if metric.lower else "max")
-    best = {} if _is_overlap(block) else dict(values.map("{:z.1f}".format))
+    by_language = () if _is_overlap(block) else block.groupby("language")
+    best = {str(language): best_of(own, metric) for language, own in by_language}
     rows = trained_on(block)
     beside = {method: rows.get(recipe, "") for recipe, method in zip(block["recipe"], block["method"], strict=True)}
     columns = languages_of(block)
@@ -260,10 +264,7 @@ def _summary(
     averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
     names, columns = systems(averages), averages["column"].unique()
     rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
-    best = {
-        name: f"{own['value'].agg('min' if metrics[own['metric'].iloc[0]].lower else 'max'):z.1f}"
-        for name, own in averages.groupby("column")
-    }
+    best = {name: best_of(own, metrics[own["metric"].iloc[0]]) for name, own in averages.groupby("column")}
     hundredths = all(metrics[name].points == 100 for name in averages["metric"].unique())
     parts = [_summary_legend(table, averages, hundredths)]
     for group in dict.fromkeys(groups.get(name, "") for name in columns):
