@@ -204,10 +204,10 @@ def _here(claim: Claim) -> str:
 
 def _verdict(claim: Claim) -> str:
     small = list(dict.fromkeys(one.verdict for one in claim.ours))
-    return "; ".join([_untried(claim), *(f"in a small study: {one}" for one in small)])
+    return "; ".join([_verdict_without_study(claim), *(f"in a small study: {one}" for one in small)])
 
 
-def _untried(claim: Claim) -> str:
+def _verdict_without_study(claim: Claim) -> str:
     """The verdict of a claim that nobody tried, or can."""
     return f"{CANNOT}: {claim.cannot}" if claim.cannot else NOT_RUN
 
@@ -228,7 +228,7 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
     """
     rows = []
     for own in claims.papers.values():
-        tried = [[*_tried(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
+        tried = [[*_comparisons(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
         if any(tried):
             rows += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
     return markdown.table(["Claim", "The paper's numbers", "Of this study", "Verdict"], rows) if rows else ""
@@ -238,7 +238,7 @@ def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, st
     """A study's comparisons, those in which a claim fails first, then those without a test, and the verdict of the
     others."""
     if not found:
-        return "-", _untried(claim)
+        return "-", _verdict_without_study(claim)
     tested = [better for _, better in found if better is not None]
     order = {False: 0, None: 1, True: 2}
     told = _few([text for text, _ in sorted(found, key=lambda one: order[one[1]])])
@@ -250,7 +250,7 @@ def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, st
     return told, REPRODUCED if all(tested) else NOT_REPRODUCED
 
 
-def _tried(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool | None]]:
+def _comparisons(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool | None]]:
     """Each comparison that a table has of a claim, with the answer of `_better`."""
     if claim.cannot:
         return

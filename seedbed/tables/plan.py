@@ -152,7 +152,7 @@ def plan(
         if all(column.protocol == OVERLAP for column in spec.columns):
             lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}"
         raise UserError(f"table {spec.title!r}: no recipe of it {lacking}")
-    return _told_apart(spec, filled, "recipe a printed name of its own")
+    return _require_unique_names(spec, filled, "recipe a printed name of its own")
 
 
 def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Block]:
@@ -230,10 +230,10 @@ def of_labellers(
         if (shown := [system for system in kinds if system.has(name, "")])
     ]
     right = "`classifiers: {" + ", ".join(f"{kind}: ..." for kind in spec.classifiers) + "}`"
-    return _told_apart(spec, blocks, f"kind a printed name of its own: {right}")
+    return _require_unique_names(spec, blocks, f"kind a printed name of its own: {right}")
 
 
-def _told_apart(spec: TableSpec, blocks: list[Block], right: str) -> list[Block]:
+def _require_unique_names(spec: TableSpec, blocks: list[Block], right: str) -> list[Block]:
     """Return blocks in which each row has a name of its own.
 
     Args:

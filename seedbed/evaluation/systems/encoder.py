@@ -37,12 +37,12 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     encode = remembering(found.encode, opening.texts)
     check = partial(check_by_mteb, found.encoder, encode)
     about = {"encoder": found.about | _facts(manifest)} | _adapters(opening)
-    choices = partial(_whose, opening.choices) if opening.choices else None
+    choices = partial(_chosen_for, opening.choices) if opening.choices else None
     own = {"search": found.search, "layers": found.layers, "paths": found.paths}
     return System(encode, choices=choices, check=check, about=about, **own)
 
 
-def _whose(choices: Mapping[str, ChosenEnglish], texts: Sequence[str]) -> list[ChosenEnglish]:
+def _chosen_for(choices: Mapping[str, ChosenEnglish], texts: Sequence[str]) -> list[ChosenEnglish]:
     if lacking := [text for text in texts if text not in choices]:
         raise UserError(f"score: nothing was chosen for {lacking[0][:60]!r}; give the choices of all texts")
     return [choices[text] for text in texts]

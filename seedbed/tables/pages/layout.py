@@ -58,7 +58,7 @@ def layout(
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
         parts += _summary(table, means or table["column"], groups, metrics)
-    return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
+    return "\n\n".join([*parts, *_papers_numbers(table, spec, published)]) + "\n"
 
 
 def _by_language(
@@ -278,7 +278,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     """What the numbers are; `hundredths`: they are printed x 100."""
     level = table["level"].iloc[0]
     measured = table[table["language"] != AVERAGE].drop_duplicates(["column", "language"])
-    told = "; ".join(_told(measured))
+    told = "; ".join(_items_measured(measured))
     lines = [
         f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the {level:.0%} "
         "bootstrap interval over seeds and items; languages are not resampled. Bold: the best of a column."
@@ -292,7 +292,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     return " ".join([*lines, *_notes(averages, "column")])
 
 
-def _told(measured: pd.DataFrame) -> Iterator[str]:
+def _items_measured(measured: pd.DataFrame) -> Iterator[str]:
     """`Tatoeba: f1@1 forward, 112 languages, 88,000 items`; of many columns with as much the first and the last."""
     alike: dict[str, list[tuple[str, str]]] = {}
     for column, rows in measured.groupby("column", sort=False):
@@ -310,7 +310,7 @@ def _told(measured: pd.DataFrame) -> Iterator[str]:
 # ------------------------------------------------------------------------------------------------ the paper's own table
 
 
-def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
+def _papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
     """Every number that the paper prints in this table, with ours where there is one."""
     printed = _printed(table, spec, published)
     if printed.empty:
