@@ -49,6 +49,7 @@ _SCALE = re.compile(
 
 Scores = tuple[float, ...]
 NO_SCORES: Scores = (np.nan,) * len(ASPECTS)
+"""Scores of a translation that could not be scored."""
 
 
 @dataclass(frozen=True)
@@ -138,14 +139,16 @@ def judgements(
     Args:
         tables: translator -> its translations, see `translations.COLUMNS`.
         languages: text -> code of its language.
+        tongues: code -> the language, of the pivot too.
+        pivot: code of the language of the translations.
         judge: who scores, by likelihood or numbers as its `reads` says; None: all is in the pivot language.
-
-    Raises:
-        UserError: likelihoods are requested of a judge without them, or the back end stops.
 
     Returns:
         COLUMNS, by texts and within them by translators, with nan where nothing was judged or no score came of it; and
         counts: `judged`, `unscored`, and `not judged`; `refused` by a server, where there are some.
+
+    Raises:
+        UserError: likelihoods are requested of a judge without them, or the back end stops.
     """
     records = [table.to_dict("records") for table in tables.values()]
     every = [pair for rows in zip(*records, strict=True) for pair in zip(rows, tables, strict=True)]
