@@ -21,7 +21,9 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.scores import System
+from seedbed.generators.settings import Generator
 from seedbed.io import UserError
+from seedbed.precision import precision
 
 if TYPE_CHECKING:
     from seedbed.encoders.translations.files import ChosenEnglish
@@ -93,6 +95,14 @@ class Opening:
     def texts(self) -> list[str]:
         """All texts that must be encoded for the tasks."""
         return [text for each in self.sets for text in each.texts()]
+
+
+def facts_of(generator: Generator) -> dict[str, Any]:
+    """Facts about a language model for score files: its origin, its back end, its prompts and its precision."""
+    return {
+        "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},
+        "dtype": precision(generator.dtype) if generator.source else None,
+    }
 
 
 def load(kind: str) -> ModuleType:

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
 
@@ -19,12 +18,11 @@ from seedbed.tables.cells import (
     trained_on,
     without_lone_average,
 )
-from seedbed.tables.published import AVERAGE, KEY, NAME, Published
+from seedbed.tables.pages.papers_numbers import papers_numbers
+from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.quotes import NO_INTERVAL, Quote, by_system
 from seedbed.tables.specs import OVERLAPS, TableSpec
-from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
-MARKS = {REPRODUCED: " ✓", NOT_REPRODUCED: " ✗"}
 FEW = 6
 """Up to this many languages or columns, a legend names them one by one."""
 
@@ -58,7 +56,7 @@ def layout(
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
         parts += _summary(table, means or table["column"], groups, metrics)
-    return "\n\n".join([*parts, *_papers_numbers(table, spec, published)]) + "\n"
+    return "\n\n".join([*parts, *papers_numbers(table, spec, published)]) + "\n"
 
 
 def _by_language(
@@ -305,65 +303,3 @@ def _items_measured(measured: pd.DataFrame) -> Iterator[str]:
             yield f"{columns[0][0]} ... {columns[-1][0]} ({len(columns)} columns): {much}"
         else:
             yield from (f"{column}: {metric}, {much}" for column, metric in columns)
-
-
-# ------------------------------------------------------------------------------------------------ the paper's own table
-
-
-def _papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
-    """Every number that the paper prints in this table, with ours where there is one."""
-    printed = _printed(table, spec, published)
-    if printed.empty:
-        return []
-    counts = printed["verdict"].value_counts()
-    told = ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in (REPRODUCED, NOT_REPRODUCED, NOT_RUN))
-    level = table["level"].iloc[0]
-    text = (
-        f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number is within "
-        f"our {level:.0%} interval over seeds and items. A number of ours on other data, or of another encoder, is no "
-        "attempt at the paper's, which counts as not run."
-    )
-    if printed["ours"].str.len().max() > 1:
-        text += " Where several rows of ours have one number of the paper, all are here, and all must reproduce it."
-    grids = []
-    if (printed["verdict"] != NOT_RUN).any():
-        for (task, metric, backbone), rows in printed.groupby(["task", "metric", "backbone"], sort=False):
-            grids += [f"### {' '.join(filter(None, (task, metric, backbone)))}", _paper_grid(rows)]
-    return ["## The paper's numbers, and ours", text, *grids]
-
-
-def _printed(table: pd.DataFrame, spec: TableSpec, published: Published) -> pd.DataFrame:
-    """A row for each of the paper's cells: its number, the rows of `ours` that have it as texts, and their verdict."""
-    attempts = dict([*table[table["verdict"] != ""].groupby("paper_cell", sort=False)])
-    rows = [
-        {"system": cell.system, "paper": cell.value, **_attempted(attempts.get(NAME.join(key)))}
-        | dict(zip(KEY, key, strict=True))
-        for key, cell in published.cells.items()
-        if (key[KEY.index("task")], key[KEY.index("metric")]) in spec.printed
-    ]
-    return pd.DataFrame(rows, columns=["system", "paper", "ours", "verdict", *KEY])
-
-
-def _attempted(rows: pd.DataFrame | None) -> dict[str, Any]:
-    """The rows of ours that have one number of the paper, and whether all reproduce it."""
-    if rows is None:
-        return {"ours": [], "verdict": NOT_RUN}
-    ours = [f"{row['value']:z.1f} ({row['delta']:+z.1f}){MARKS[row['verdict']]}" for _, row in rows.iterrows()]
-    return {"ours": ours, "verdict": REPRODUCED if (rows["verdict"] == REPRODUCED).all() else NOT_REPRODUCED}
-
-
-def _paper_grid(rows: pd.DataFrame) -> str:
-    languages = list(rows["language"].unique())
-    lines = [["Method", *languages]]
-    for system, cells in rows.groupby("system", sort=False):
-        by_language = {cell["language"]: cell for _, cell in cells.iterrows()}
-        lines.append([str(system), *(_compared(by_language.get(language)) for language in languages)])
-    return grid(lines)
-
-
-def _compared(cell: pd.Series | None) -> str:
-    """`72.3 → 71.9 (-0.4) ✓`, or the paper's number alone."""
-    if cell is None:
-        return ""
-    paper = f"{cell['paper']:.1f}"
-    return f"{paper} → {', '.join(cell['ours'])}" if cell["ours"] else paper
