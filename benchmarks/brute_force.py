@@ -25,6 +25,7 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import read_table
@@ -61,7 +62,7 @@ def main(argv: list[str] | None = None) -> None:
             side_by_side([batched(each, task.batch_size) for each in encoders]), texts(task, test, train)
         )
         for weights in WEIGHTS:
-            found = score(task, test, encode, train=train, search=search_by(widths, weights))
+            found = score(task, test, System(encode, search=search_by(widths, weights)), train=train)
             ordered = partial(order, encode, widths, weights)
             metrics, items, ties = labels(test, train, ordered) if labelled else translations(test, ordered)
             records.append({

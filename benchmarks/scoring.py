@@ -32,9 +32,9 @@ from seedbed.encoders.models.loading import open_encoder
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.mteb_check import check_by_mteb
 from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import texts
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.systems import System
 from seedbed.io import read_json, read_table, write_json, write_table
 from seedbed.vectors.store import encode_ahead, with_disk_cache
 
@@ -120,7 +120,7 @@ def in_process(meter: Meter, tests: Tests) -> tuple[dict[str, dict], pd.DataFram
         )
 
         def checked() -> System:
-            return System({}, encode=encode, check=partial(check_by_mteb, meter.encoder, encode))
+            return System(encode, check=partial(check_by_mteb, meter.encoder, encode))
 
         def gather() -> dict[str, float]:
             nonlocal encode

@@ -15,6 +15,7 @@ from datasets import Dataset
 from sentence_transformers import SentenceTransformer
 
 from seedbed.evaluation.mteb_check import metrics_of, mteb_result
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 
@@ -86,7 +87,7 @@ def _geometry(encoder: SentenceTransformer, task: Task, test: pd.DataFrame) -> d
         for text, vector in zip(texts, encoder.encode(texts, batch_size=task.batch_size), strict=True)
     }
     encode = lambda texts: np.stack([vectors[text] for text in texts])  # noqa: E731
-    return score(task, test, encode).metrics
+    return score(task, test, System(encode)).metrics
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ from tqdm import tqdm
 from benchmarks.scoring_mteb import Meter
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -84,7 +85,7 @@ def pairs(data: Path, code: str, rows: int | None) -> pd.DataFrame:
 def by_us(meter: Meter, test: pd.DataFrame, store: Path) -> dict[str, float]:
     """What `scripts.score` does with one language once the encoder is open."""
     encode = encode_ahead(with_disk_cache(batched(meter.encoder, TASK.batch_size), store), texts(TASK, test))
-    return score(TASK, test, encode).metrics
+    return score(TASK, test, System(encode)).metrics
 
 
 def by_the_paper(meter: Meter, test: pd.DataFrame, source: str, target: str) -> dict[str, float]:

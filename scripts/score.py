@@ -13,8 +13,7 @@ from seedbed.settings import NoResult
 
 if TYPE_CHECKING:
     from seedbed.evaluation.files import Set
-    from seedbed.evaluation.scores import Scores
-    from seedbed.evaluation.systems import System
+    from seedbed.evaluation.scores import Scores, System
 
 
 class Job(cli.Job):
@@ -138,10 +137,7 @@ def scored(system: "System", given: "Set", language: str) -> "Scores":
     """Score one task, and check it as systems of this kind are."""
     from seedbed.evaluation.scoring import score
 
-    names = ("search", "answer", "layers", "paths", "choices", "second")
-    can = {name: getattr(system, name) for name in names}
-    can["language"] = language
-    scores = score(given.task, given.test, system.encode, train=given.train, **can)
+    scores = score(given.task, given.test, system, given.train, language)
     if system.check:
         system.check(given, scores)
     return scores

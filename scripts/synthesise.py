@@ -36,10 +36,12 @@ def main(job: Job) -> None:
     from seedbed.checkpoints import own_state
     from seedbed.corpora.select.subset import subset
     from seedbed.generators.writing.backends import open_backend
+    from seedbed.generators.writing.corpus import translate
     from seedbed.generators.writing.prompts import prompter
+    from seedbed.generators.writing.triplets import complete
     from seedbed.io import read_table
     from seedbed.manifests import digest_of
-    from seedbed.triplets.synthesis import shard, synthesise, translated
+    from seedbed.triplets.shards import finish_shard, shard
 
     generator, adapters = job.generator, {polarity: job.adapters.get(polarity) for polarity in POLARITIES}
     with own_state(job.state, job.output, job) as state:
@@ -48,12 +50,12 @@ def main(job: Job) -> None:
         anchors = subset(read_table(job.anchors, ["id", *texts]), job.rows or None)
         rows = shard(anchors, job.shard, job.shards)
         how = {"generator": generator, "weights": digest_of(job.base), "state": state}
-        how |= {"name": job.name, "method": job.method, "output": job.output}
         if job.method == TRANSLATION:
-            translated(backend, rows, job.translated, **how)
+            made = translate(backend, rows, job.translated, **how)
         else:
             ask = prompter(job.method, job.language, generator.prompts, generator.sampling.seed, generator.shots)
-            synthesise(backend, rows, ask, adapters, **how)
+            made = complete(backend, rows, ask, adapters, **how)
+        finish_shard(made, job.name, job.method, job.output)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from seedbed import manifests
-from seedbed.io import UserError, read_json
+from seedbed.io import AGAIN, UserError, read_json
 
 Candidate = TypeVar("Candidate")
 Chosen = TypeVar("Chosen", float, str | None)
@@ -84,7 +84,7 @@ def read_choice(file: Path, what: str, kind: type[Chosen]) -> Chosen:
     found = read_json(file)
     value = found.get(what, ...) if isinstance(found, dict) else ...
     if not isinstance(value, kind):
-        raise UserError(f"{file}: no `{what}` in it; delete it and run Snakemake again, which makes it again")
+        raise UserError(f"{file}: no `{what}` in it; {AGAIN}")
     return value
 
 
@@ -96,7 +96,7 @@ def main_score(path: Path) -> float:
     """
     found = read_json(path)
     if not isinstance(found, dict) or not isinstance(found.get("main_score"), int | float):
-        raise UserError(f"{path}: no main score; delete it and run Snakemake again, which makes it again")
+        raise UserError(f"{path}: no main score; {AGAIN}")
     return float(found["main_score"])
 
 

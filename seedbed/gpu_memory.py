@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seedbed.backpropagation import TRAINED, stored_activations
 from seedbed.io import read_json
 
+TRAINED = 16.0
+"""Bytes of a trained weight: itself, its gradient and AdamW's two moments, in float32."""
 BYTES = {"float32": 4.0, "bfloat16": 2.0, "auto": 2.0}
 """Bytes of a number by dtype; auto is bfloat16 on current GPUs."""
 NF4 = 0.516
@@ -32,6 +33,23 @@ CONTEXT = 1.5 * 2**30
 """Memory of CUDA itself and of the libraries' workspaces."""
 MARGIN = 1.1
 MIB = 2**20
+
+
+def stored_activations(layers: float, width: float, feed_forward: float) -> float:
+    """Minimum number of activations that backpropagation stores for one token in all layers.
+
+    In each layer 8 vectors of the model's width (the inputs of query, key and value, these three, the attention's
+    output, the inputs of both norms and the first one's output) and 2 of the feed-forward width, before and after the
+    nonlinearity. This is the count of Korthikanti et al. (2022, "Reducing activation recomputation in large transformer
+    models", section 4.1) without attention scores and dropout masks, which not every kernel stores: 32 of their 34 sbh
+    if the feed-forward width is 4 h.
+
+    Args:
+        layers: the number of layers.
+        width: dimensions of the states.
+        feed_forward: dimensions of the feed-forward layer.
+    """
+    return layers * (8 * width + 2 * feed_forward)
 
 
 @dataclass(frozen=True)

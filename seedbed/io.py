@@ -19,6 +19,8 @@ import pandas as pd
 
 PART = 2**20
 """Bytes of text that are read at a time."""
+AGAIN = "delete it and run Snakemake again, which makes it again"
+"""Advice about a file that a job did not write as it is."""
 LINE = 2**27
 """Maximum bytes of a line, 128 MiB, so that broken files do not fill the memory."""
 

@@ -37,9 +37,13 @@ def called(name: str) -> str:
     return next((code for code, row in registry().items() if asked in {row[key].casefold() for key in names}), "")
 
 
+PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
+"""A name in braces, such as `{flores}`; not `{3}`, which is part of a regular expression."""
+
+
 def placeholders(text: str) -> list[str]:
-    """The names in braces in a text, such as `{flores}`."""
-    return re.findall(r"\{([^\W\d]\w*)\}", text)
+    """The names in braces in a text."""
+    return PLACEHOLDER.findall(text)
 
 
 def filled(text: str, facts: Mapping[str, str]) -> str:

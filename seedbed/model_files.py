@@ -140,6 +140,15 @@ def modules_of(directory: Path) -> list[tuple[str, Path]]:
     return [(str(entry["type"]), Path(directory) / entry["path"]) for entry in entries]
 
 
+def transformer_in(directory: Path) -> Path:
+    """The folder of a model's transformer: the first module's of an encoder, else the model's own.
+
+    Raises:
+        UserError: its modules.json is not in sentence-transformers' format.
+    """
+    return modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory
+
+
 def _is_module(entry: Any) -> bool:
     return isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in ("name", "path", "type"))
 

@@ -136,11 +136,11 @@ def post(
                     reason = f"an answer of more than {LARGEST} bytes; lower batch_size, or ask whoever runs the server"
                     break
                 return json.loads(text)
-            reason = _told(error, text.decode(errors="replace"), key, token)
+            reason = _status_and_words(error, text.decode(errors="replace"), key, token)
             if error.code not in (408, 429) and error.code < 500:
                 fault = RefusedError if error.code in REFUSED else UserError
                 break
-            pause = max(pause, min(_asked(error.headers), LONGEST))
+            pause = max(pause, min(_retry_after(error.headers), LONGEST))
         except (ValueError, InvalidURL) as failure:
             if text is None:
                 reason = f"no valid URL ({failure})"
@@ -190,7 +190,7 @@ def _within(seconds: float, call: Callable[[], T]) -> T:
     return future.result(seconds)
 
 
-def _told(error: urllib.error.HTTPError, words: str, key: str, token: str) -> str:
+def _status_and_words(error: urllib.error.HTTPError, words: str, key: str, token: str) -> str:
     """The status of an error, and the server's words: not of a refused token, which they may hold in any spelling."""
     if error.code not in (401, 403) or not key:
         return f"{error.code} {error.reason}: {words}"
@@ -198,7 +198,7 @@ def _told(error: urllib.error.HTTPError, words: str, key: str, token: str) -> st
     return f"{status} (check the token in {key})" if token else f"{status} ({key} is not set): {words}"
 
 
-def _asked(headers: HTTPMessage) -> float:
+def _retry_after(headers: HTTPMessage) -> float:
     """Seconds that the server wants to be left alone: Retry-After, a number or a date (RFC 9110, section 10.2.3)."""
     value = headers.get("Retry-After", "0")
     with contextlib.suppress(ValueError):

@@ -16,7 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchema
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_before_validator_function
 
-from seedbed.io import UserError
+from seedbed.io import UserError, compact
 from seedbed.urls import require_host
 
 SHOWN = 30
@@ -65,7 +65,7 @@ class Settings(BaseModel):
 
     def dump(self) -> str:
         """Canonical JSON of the values that differ from the defaults, so that a new option re-runs no finished job."""
-        return json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True, ensure_ascii=False)
+        return compact(self.model_dump(mode="json", exclude_defaults=True))
 
     def recorded(self) -> str:
         """Canonical JSON without settings that change no result; a job runs again if this differs."""

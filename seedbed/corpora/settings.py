@@ -15,6 +15,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from seedbed.corpora.changes import Following, Join, Replacements, Script
 from seedbed.io import UserError
+from seedbed.languages import PLACEHOLDER
 from seedbed.names import Name
 from seedbed.settings import EACH_ONCE, Once, Seed, Settings, explain, named
 from seedbed.urls import require_host
@@ -77,8 +78,6 @@ TOPPED_UP = "+"
 Sha256 = named(r"([0-9a-f]{64})?", "the 64 hexadecimal digits of a SHA-256")
 Wheel = named(r"[A-Za-z0-9][\w.-]*==\S+", "a package with its version, like kolibri==0.18.1")
 URL = re.compile(r"(https?|ftp|file)://[!-~]+|\{.*")
-_PLACEHOLDER = re.compile(r"\{([^\W\d]\w*)\}")
-"""Not `{3}`, which is part of a regular expression."""
 
 
 def _require_url(archive: str) -> None:
@@ -278,7 +277,7 @@ class Source(Settings):
     @property
     def placeholders(self) -> set[str]:
         """The names in braces in any of its settings."""
-        return set(_PLACEHOLDER.findall(self.model_dump_json(exclude_defaults=True)))
+        return set(PLACEHOLDER.findall(self.model_dump_json(exclude_defaults=True)))
 
     @property
     def compares_with_itself(self) -> bool:
@@ -317,14 +316,14 @@ class Source(Settings):
             return None
         text = self.model_dump_json(exclude_defaults=True, exclude={"sets", "otherwise"})
         where = f"source for {facts.get('lang', 'a language')}"
-        for name in sorted(set(_PLACEHOLDER.findall(text))):
+        for name in sorted(set(PLACEHOLDER.findall(text))):
             if name not in facts:
                 known = ", ".join(sorted(facts))
                 raise UserError(f"{where}: no registry column {name!r}, nor such a path or code; known: {known}")
             if not facts[name]:
                 return None
         # Escaped as within JSON: a quote in a name must not end the text around it.
-        text = _PLACEHOLDER.sub(lambda found: json.dumps(facts[found[1]], ensure_ascii=False)[1:-1], text)
+        text = PLACEHOLDER.sub(lambda found: json.dumps(facts[found[1]], ensure_ascii=False)[1:-1], text)
         try:
             return Source.model_validate({**json.loads(text), "sets": sets})
         except ValidationError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import math
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from seedbed import origins
+from seedbed import manifests, origins
 from seedbed.corpora.settings import COLUMNS
 from seedbed.corpora.shape.choices import correct_indices
 from seedbed.corpora.shape.labels import check_scores, read_pairs, require_labels
@@ -19,7 +18,7 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.scores import Scores
 from seedbed.evaluation.scoring import texts
 from seedbed.evaluation.settings import Task
-from seedbed.io import UserError, atomic, read_json, read_table, write_json, write_table
+from seedbed.io import AGAIN, UserError, atomic, read_json, read_table, write_json, write_table
 
 
 class Set(NamedTuple):
@@ -77,8 +76,7 @@ def origin_in(record: Path) -> dict[str, Any]:
     try:
         origins.read(found["origin"] if isinstance(found, dict) else None)
     except (KeyError, UserError):
-        advice = "delete it and run Snakemake again, which makes it again"
-        raise UserError(f"{record}: no record of fetch_corpus; {advice}") from None
+        raise UserError(f"{record}: no record of fetch_corpus; {AGAIN}") from None
     return found
 
 
@@ -109,7 +107,7 @@ def write_scores(
     """
     of_set = {
         "task": given.name, "protocol": given.task.protocol, "language": language, "dataset": given.origin,
-        "versions": {name: importlib.metadata.version(name) for name in libraries},
+        "versions": manifests.versions_of(*libraries),
     }  # fmt: skip
     return write(scores, of_set | about, folder / given.name / f"{language}.json")
 

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from seedbed.choices import best
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.vectors.fused import fuse as fuse  # a name that others build on
@@ -40,5 +41,6 @@ def tune_weights(
     for language, (dev, train) in sets.items():
         encode = encode_ahead(side_by_side(encodes), texts(task, dev, train))
         for weights, found in zip(candidates, by_language, strict=True):
-            found[language] = score(task, dev, encode, train=train, search=search_by(widths, weights)).main
+            system = System(encode, search=search_by(widths, weights))
+            found[language] = score(task, dev, system, train).main
     return best([list(weights) for weights in candidates], by_language, "weights")

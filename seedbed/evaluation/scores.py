@@ -1,4 +1,4 @@
-"""The input of a protocol, a trial, and its output, scores."""
+"""The input of a protocol, a trial of a system, and its output, scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from seedbed.evaluation.settings import Task
-from seedbed.vectors.types import Search
+from seedbed.vectors.types import Encode, Layers, Search
 
 if TYPE_CHECKING:
     from seedbed.classifiers.answers import Answers
@@ -22,6 +22,32 @@ Embed = Callable[..., list[np.ndarray]]
 """Columns of texts -> the embeddings of each; the name of a column says what its texts are read as, see `READ_AS`."""
 Answer = Callable[["Trial", Sequence[str]], "Answers"]
 """A trial and the possible labels -> the labels of the test items."""
+
+
+@dataclass(frozen=True)
+class System:
+    """What an encoder or a classifier provides to be scored; None where it does not."""
+
+    encode: Encode | None = None
+    """Texts -> vectors (n, d), of the encoder, or of the one that retrieves a classifier's examples."""
+    second: Encode | None = None
+    """In a two-language test, `encode` of the second language; a text that both have is encoded by each."""
+    search: Search | None = None
+    """Nearest-neighbour search of fused encoders; None: the task's distance is used."""
+    layers: Layers | None = None
+    """Texts -> vectors of all layers."""
+    paths: Layers | None = None
+    """Texts -> vectors of both paths of an encoder that has two."""
+    choices: Chooser | None = None
+    """Texts -> which translation was chosen for each."""
+    answer: Answer | None = None
+    """A classifier's labels."""
+    check: Callable[[Any, Scores], None] | None = None
+    """Gets a scored `files.Set` and its scores, compares these with another implementation's, and adds to them."""
+    about: dict[str, Any] = field(default_factory=dict)
+    """Facts about the system for its score files."""
+    libraries: tuple[str, ...] = ()
+    """Libraries that its scores depend on: `LIBRARIES` of its kind."""
 
 
 @dataclass(frozen=True)

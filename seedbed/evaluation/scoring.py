@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,32 +16,18 @@ from seedbed.corpora.settings import COLUMNS, NO_TEXT, READ_AS, TEXT
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import ORDER
 from seedbed.evaluation.orders import concatenate_orders, split_orders
-from seedbed.evaluation.scores import Answer, Scores, Trial
+from seedbed.evaluation.scores import Scores, System, Trial
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.names import languages_of, pair_of
 from seedbed.vectors.neighbours import nearest
 from seedbed.vectors.read_as import ReadAs, reading
 from seedbed.vectors.store import encode_ahead
-from seedbed.vectors.types import Encode, Layers, Search
-
-if TYPE_CHECKING:
-    from seedbed.encoders.translations.files import Chooser
+from seedbed.vectors.types import Encode, Search
 
 
 def score(
-    task: Task,
-    test: pd.DataFrame,
-    encode: Encode | None = None,
-    *,
-    train: pd.DataFrame | None = None,
-    search: Search | None = None,
-    answer: Answer | None = None,
-    layers: Layers | None = None,
-    paths: Layers | None = None,
-    choices: Chooser | None = None,
-    language: str = "",
-    second: Encode | None = None,
+    task: Task, test: pd.DataFrame, system: System, train: pd.DataFrame | None = None, language: str = ""
 ) -> Scores:
     """Score an encoder or a classifier on one task.
 
@@ -52,15 +38,9 @@ def score(
         task: the task.
         test: the columns of the protocol's kind (`corpora.settings.COLUMNS`); for two languages maybe with
             `orders.ORDER`, else all rows are in the first language's order.
-        encode: texts -> vectors (n, d), of the encoder, or of the one that retrieves a classifier's examples.
+        system: the encoder or classifier.
         train: the training set with the same columns, if the protocol has one.
-        search: nearest-neighbour search that replaces the task's distance, for fused encoders.
-        answer: a classifier's labels.
-        layers: texts -> vectors of all layers, if the encoder has them.
-        paths: texts -> vectors of both paths, if the encoder has two.
-        choices: texts -> chosen translations, if the encoder uses them.
         language: language of the test items.
-        second: in a two-language test, `encode` of the second language; a text that both have is encoded by each.
 
     Raises:
         UserError: an embedding is not finite, the protocol cannot be applied to this test set, or it requires what the
@@ -68,23 +48,30 @@ def score(
 
     Example:
         >>> task = Task(protocol="sts", source={"file": "hau.tsv"})
-        >>> score(task, read_table("hau.tsv", ["id"]), encoder.encode).main  # an STS test set with sentence1,
-        sentence2, score 0.53
+        >>> test = read_table("hau.tsv", ["id", "sentence1", "sentence2", "score"])
+        >>> score(task, test, System(encoder.encode)).main
+        0.53
     """
     asks = protocols.declared(task.protocol).asks
-    has = ["labels"] if answer else ["distances"] if search else ["vectors", "distances"]
-    has += [name for name, given in {"layers": layers, "paths": paths, "choices": choices}.items() if given]
+    has = ["labels"] if system.answer else ["distances"] if system.search else ["vectors", "distances"]
+    has += [name for name in ("layers", "paths", "choices") if getattr(system, name)]
     if not {*has} & {*asks}:
         wanted, there = " or ".join(asks), " and ".join(has)
         raise UserError(f"score: protocol {task.protocol} asks for {wanted}, and this system has {there} alone")
-    if second:
-        return _of_orders(task, test, remembering(encode), remembering(second), language)
-    question = trial_of(task, test, encode, train, search)
-    seen, both = (
+    if system.second:
+        return _of_orders(task, test, remembering(system.encode), remembering(system.second), language)
+    layers, paths = (
         make and partial(_encode_distinct, lambda texts, make=make: np.swapaxes(make(texts), 0, 1))
-        for make in (layers, paths)
+        for make in (system.layers, system.paths)
     )
-    trial = replace(question, answer=answer, layers=seen, paths=both, choices=choices, language=language)
+    trial = replace(
+        trial_of(task, test, system.encode, train, system.search),
+        answer=system.answer,
+        layers=layers,
+        paths=paths,
+        choices=system.choices,
+        language=language,
+    )
     return protocols.load(task.protocol).score(trial)
 
 

@@ -73,7 +73,7 @@ def williams_p(
         theirs: gold scores and the second system's, likewise; it may have another number of seeds.
         resamples: not used.
         seed: not used.
-        correlation: `spearman` or `pearson`; None: `spearman`.
+        correlation: `spearman` or `pearson`, of items (..., n, 2); None: `spearman`.
 
     Raises:
         UserError: fewer than 4 items, or correlations that no three variables can have.

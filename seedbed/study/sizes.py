@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seedbed import gpu_memory
-from seedbed.backpropagation import TRAINED
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.settings import Training
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Lora
-from seedbed.gpu_memory import Need, Shape
+from seedbed.gpu_memory import TRAINED, Need, Shape
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.precision import Precision

@@ -6,6 +6,7 @@ from typing import Any
 import pandas as pd
 
 from seedbed import markdown
+from seedbed.evaluation.metrics import Metric
 from seedbed.evaluation.significance import rejects
 from seedbed.tables.published import AVERAGE
 
@@ -32,7 +33,17 @@ def cell(row: pd.Series, best: str | None) -> str:
     if pd.isna(row["low"]):
         return f"{value} (n = {row['n']:.0f})"
     mark = (" ▲" if row["difference"] > 0 else " ▼") if significant(row) else ""
-    return f"{value} [{row['low']:z.1f}, {row['high']:z.1f}]{mark}"
+    return f"{value} {interval(row)}{mark}"
+
+
+def interval(row: Mapping[str, Any]) -> str:
+    """The interval of a number, such as `[68.2, 74.1]`."""
+    return f"[{row['low']:z.1f}, {row['high']:z.1f}]"
+
+
+def best_of(rows: pd.DataFrame, metric: Metric) -> str:
+    """The best number of some rows, as `cell` prints it."""
+    return f"{rows['value'].agg('min' if metric.lower else 'max'):z.1f}"
 
 
 def significant(row: Mapping[str, Any]) -> bool:

@@ -12,9 +12,9 @@ from pydantic import Field, model_validator
 from seedbed import markdown, yamls
 from seedbed.resources import resource, spec_file
 from seedbed.settings import OnceEach, Settings, validated
-from seedbed.tables.cells import significant
+from seedbed.tables.cells import interval, significant
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
-from seedbed.tables.specs import Column, TableSpec
+from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
 CANNOT, UNDECIDED = "cannot be run", "undecided"
@@ -87,7 +87,7 @@ class Claim(Settings):
         spec = self.spec
         for side in (self.better, self.than):
             for label in (side.column or column for column in self.columns):
-                if label not in columns_of(spec):
+                if label not in spec.columns_and_means:
                     raise ValueError(f"columns: table {self.table} has no {label!r}")
             if side.recipe not in {*spec.recipes, *spec.classifiers}:
                 raise ValueError(f"{side.recipe}: no row of table {self.table}")
@@ -143,19 +143,10 @@ class Compared(NamedTuple):
         return f"{self.better:.1f} {sign} {self.than:.1f}{f' ({self.what})' if self.what else ''}"
 
 
-def columns_of(spec: TableSpec) -> dict[str, Column]:
-    """Columns, and means of columns, by label; a mean has the metric of its first column."""
-    found = {column.label: column for column in spec.columns}
-    for mean in spec.over_columns:
-        first = found[[*mean.columns, *found][0]]
-        found[mean.label] = first.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
-    return found
-
-
 def printed(claim: Claim) -> list[Compared]:
     """The paper's numbers of both rows, for every column, backbone and language that has both."""
     spec = claim.spec
-    published, columns = Published(spec.paper, resource("paper")), columns_of(spec)
+    published, columns = Published(spec.paper, resource("paper")), spec.columns_and_means
     backbones = list(dict.fromkeys(key[1] for key in published.cells))
     several = len({*backbones} - {AVERAGE}) > 1
     found = []
@@ -213,10 +204,10 @@ def _here(claim: Claim) -> str:
 
 def _verdict(claim: Claim) -> str:
     small = list(dict.fromkeys(one.verdict for one in claim.ours))
-    return "; ".join([_untried(claim), *(f"in a small study: {one}" for one in small)])
+    return "; ".join([_verdict_without_study(claim), *(f"in a small study: {one}" for one in small)])
 
 
-def _untried(claim: Claim) -> str:
+def _verdict_without_study(claim: Claim) -> str:
     """The verdict of a claim that nobody tried, or can."""
     return f"{CANNOT}: {claim.cannot}" if claim.cannot else NOT_RUN
 
@@ -237,7 +228,7 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
     """
     rows = []
     for own in claims.papers.values():
-        tried = [[*_tried(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
+        tried = [[*_comparisons(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
         if any(tried):
             rows += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
     return markdown.table(["Claim", "The paper's numbers", "Of this study", "Verdict"], rows) if rows else ""
@@ -247,7 +238,7 @@ def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, st
     """A study's comparisons, those in which a claim fails first, then those without a test, and the verdict of the
     others."""
     if not found:
-        return "-", _untried(claim)
+        return "-", _verdict_without_study(claim)
     tested = [better for _, better in found if better is not None]
     order = {False: 0, None: 1, True: 2}
     told = _few([text for text, _ in sorted(found, key=lambda one: order[one[1]])])
@@ -259,7 +250,7 @@ def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, st
     return told, REPRODUCED if all(tested) else NOT_REPRODUCED
 
 
-def _tried(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool | None]]:
+def _comparisons(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool | None]]:
     """Each comparison that a table has of a claim, with the answer of `_better`."""
     if claim.cannot:
         return
@@ -288,8 +279,8 @@ def _paper_backbone(row: pd.Series) -> str:
 
 
 def _number(row: pd.Series) -> str:
-    interval = "" if pd.isna(row["low"]) else f" [{row['low']:z.1f}, {row['high']:z.1f}]"
-    return f"{row['value']:z.1f}{interval}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
+    within = "" if pd.isna(row["low"]) else f" {interval(row)}"
+    return f"{row['value']:z.1f}{within}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
 
 
 def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:

@@ -98,7 +98,9 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     items = {recipe: np.stack([score.items for score in by_seed]) for recipe, by_seed in found.items()}
     there = (~np.isnan(every[0].items)).sum(axis=0)  # of a pair's orders one may have fewer
     few = min(there, default=0) < LEAST_ITEMS
-    replicated = {} if few else _resample(every[0].by, items, statistics)
+    # One sample of items serves all systems, which pairs them.
+    options = {"resamples": statistics.resamples, "seed": statistics.seed}
+    replicated = {} if few else replicates(every[0].by.statistic, items, **options)
     one_order = every[0].by is block.column.measured.by
     return Measure(
         language=language,
@@ -182,7 +184,7 @@ class _Encoder(BaseModel):
 
 
 class _File(BaseModel):
-    """What a table needs of a score file, see `evaluation.scores.record`."""
+    """What a table needs of a score file, see `evaluation.files.write`."""
 
     protocol: StrictStr
     metrics: dict[str, FiniteFloat]
@@ -254,11 +256,3 @@ def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:
 
 def _file(path: Path) -> _File:
     return validated(_File, read_json(path), path, "a score file")
-
-
-def _resample(by: Aggregate, items: Mapping[str, Items], statistics: Statistics) -> dict[str, NDArray[np.float64]]:
-    """Bootstrap scores (resamples,) of each recipe.
-
-    One draw of items serves all systems, which pairs them.
-    """
-    return replicates(by.statistic, items, resamples=statistics.resamples, seed=statistics.seed)

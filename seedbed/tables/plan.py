@@ -79,18 +79,21 @@ class Block(Settings):
 
     def cells(self) -> Iterator[Cell]:
         """Iterate over its score files; none for a column of overlap."""
-        for language, task in self.tests.items() if self.column.protocol != OVERLAP else ():
-            for system in (one for one in self.systems if one.has(self.backbone, language)):
-                for seed in system.heads if self.column.tunes else system.seeds:
-                    yield Cell(self.backbone, system.recipe, system.folder(language), seed, task, language)
+        for language in self.tests if self.column.protocol != OVERLAP else ():
+            for system in self.systems:
+                if system.has(self.backbone, language):
+                    yield from self._of_system(self.backbone, system, language)
 
     def compared(self, language: str) -> list[Cell]:
         """The score files of another backbone that differences in a language are taken from."""
         if not self.other or language not in self.other.languages:
             return []
-        name, system, task = self.other.backbone, self.other.system, self.tests[language]
-        seeds = system.heads if self.column.tunes else system.seeds
-        return [Cell(name, system.recipe, system.folder(language), seed, task, language) for seed in seeds]
+        return [*self._of_system(self.other.backbone, self.other.system, language)]
+
+    def _of_system(self, backbone: str, system: System, language: str) -> Iterator[Cell]:
+        """The score files of one system in a language: of each seed, or of each head that is fine-tuned."""
+        for seed in system.heads if self.column.tunes else system.seeds:
+            yield Cell(backbone, system.recipe, system.folder(language), seed, self.tests[language], language)
 
     def texts(self) -> Iterator[Texts]:
         """Iterate over the files of triplets of a column of overlap."""
@@ -149,7 +152,7 @@ def plan(
         if all(column.protocol == OVERLAP for column in spec.columns):
             lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}"
         raise UserError(f"table {spec.title!r}: no recipe of it {lacking}")
-    return _told_apart(spec, filled, "recipe a printed name of its own")
+    return _require_unique_names(spec, filled, "recipe a printed name of its own")
 
 
 def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Block]:
@@ -227,10 +230,10 @@ def of_labellers(
         if (shown := [system for system in kinds if system.has(name, "")])
     ]
     right = "`classifiers: {" + ", ".join(f"{kind}: ..." for kind in spec.classifiers) + "}`"
-    return _told_apart(spec, blocks, f"kind a printed name of its own: {right}")
+    return _require_unique_names(spec, blocks, f"kind a printed name of its own: {right}")
 
 
-def _told_apart(spec: TableSpec, blocks: list[Block], right: str) -> list[Block]:
+def _require_unique_names(spec: TableSpec, blocks: list[Block], right: str) -> list[Block]:
     """Return blocks in which each row has a name of its own.
 
     Args:

@@ -98,7 +98,9 @@ class Published:
         if printed and ours.keys() == known and len({*ours.values()}) == 1:
             return printed
         mean = math.fsum(self.cells[key].value for key in ours.elements()) / ours.total()
-        return Printed("", mean, math.nan, f"mean of the paper's {_told(averaged, named=backbone == AVERAGE)}")
+        return Printed(
+            "", mean, math.nan, f"mean of the paper's {_cells_in_words(averaged, named=backbone == AVERAGE)}"
+        )
 
     def _averaged(self, column: Column, recipe: str, backbone: str) -> set[tuple[str, ...]]:
         """The cells that the paper averages over; for AVERAGE those of all its backbones."""
@@ -107,7 +109,7 @@ class Published:
         return {key for key in own if key[1] == encoder or (encoder == AVERAGE and key[1] != AVERAGE)}
 
 
-def _told(averaged: Sequence[tuple[str, str]], *, named: bool) -> str:
+def _cells_in_words(averaged: Sequence[tuple[str, str]], *, named: bool) -> str:
     """`XLM-R, mmBERT, hau, ind`; where backbones have unequal languages, `XLM-R (hau, ind), mmBERT (hau)`.
 
     Args:

@@ -127,6 +127,10 @@ class Overall(Settings):
     paper_task: str = ""
     """The paper's name of it; left out, the paper does not have it."""
 
+    def as_column(self, first: Column) -> Column:
+        """The mean as a column, which has the metric of the first of its columns."""
+        return first.model_copy(update={"label": self.label, "paper_task": self.paper_task})
+
 
 class Paper(Settings):
     """Where the paper's own numbers are: a CSV of slug, backbone, language, task, metric, value, std and note."""
@@ -232,12 +236,17 @@ class TableSpec(Spec):
         return self
 
     @property
-    def printed(self) -> set[tuple[str, str]]:
-        """The paper's names of task and metric of all columns and means; a mean has the metric of its first column."""
-        metrics = {column.label: column.metric for column in self.columns}
+    def columns_and_means(self) -> dict[str, Column]:
+        """Label -> column, or mean of columns."""
+        found = {column.label: column for column in self.columns}
         for mean in self.over_columns:
-            metrics[mean.label] = metrics[[*mean.columns, *metrics][0]]
-        return {(each.paper_task, metrics[each.label]) for each in (*self.columns, *self.over_columns)}
+            found[mean.label] = mean.as_column(found[[*mean.columns, *found][0]])
+        return found
+
+    @property
+    def printed(self) -> set[tuple[str, str]]:
+        """The paper's names of task and metric of all columns and means."""
+        return {(each.paper_task, each.metric) for each in self.columns_and_means.values()}
 
     def classifier_name(self, kind: str, name: str) -> str:
         """The label of a classifier's row."""

@@ -122,8 +122,7 @@ def _means(
         measured = average([known[label][1] for label in had], counts)
         measured = replace(measured, papers_data=measured.papers_data and len(had) == len(labels))
         first = known[had[0]][0]
-        column = first.column.model_copy(update={"label": mean.label, "paper_task": mean.paper_task})
-        block = first.model_copy(update={"column": column})
+        block = first.model_copy(update={"column": mean.as_column(first.column)})
         known[mean.label] = block, measured
         languages[mean.label] = sum(languages[label] for label in had)
         yield block, [measured]

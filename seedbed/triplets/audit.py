@@ -13,14 +13,13 @@ from seedbed.blocks import Blocks, SeenRows, select_rows
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.shape.clean import comparable
+from seedbed.generators.settings import POLARITIES
 from seedbed.generators.writing.triplets import REFUSED
 from seedbed.io import UserError
 from seedbed.triplets.faults import Expected, Reasons, cut, empty, ended, length, of_words, tested
 from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
-
-TARGETS = ("positive", "negative")
 
 
 def audit(
@@ -49,7 +48,7 @@ def audit(
         UserError: too few rows pass.
     """
     found = []
-    shared: dict[str, list[np.ndarray]] = {side: [] for side in TARGETS}
+    shared: dict[str, list[np.ndarray]] = {side: [] for side in POLARITIES}
     # In one batch a repeated text would be another row's negative and its own positive at once.
     once = ("anchor", "positive")
     kept = SeenRows(once)
@@ -59,7 +58,7 @@ def audit(
         repeated = map(kept.repeated, zip(*(map(comparable, block[left][side]) for side in once), strict=True))
         reason[left] = [f"{side}: repeated" if side else "" for side in repeated]
         found.append(reason)
-        for side in TARGETS:
+        for side in POLARITIES:
             shared[side].append(by_row(block[reason == ""], side))
     return split_by_reason(triplets, np.concatenate(found), shared, rules)
 
@@ -106,7 +105,7 @@ def _reasons(
     """The reason for which each row alone does not pass; "" for those that do."""
     reasons, refusals = Reasons(len(triplets)), tuple(map(_plain, rules.refusals))
     anchor = triplets["anchor"]
-    for side in TARGETS:
+    for side in POLARITIES:
         text = triplets[side]
         faults = [
             (ended(triplets, side) == REFUSED, "refused by the server"),
@@ -124,7 +123,7 @@ def _reasons(
     reasons.add(
         triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative"
     )
-    for side in ("anchor", "positive", "negative"):
+    for side in ("anchor", *POLARITIES):
         rows, why = tested(triplets[side], seen)
         reasons.add(rows, f"{side}: {why}")
     return reasons.found

@@ -1,4 +1,4 @@
-"""Files of shards of a language's triplets, each with its digest."""
+"""Shards of a language's triplets: the anchors of each, and its file with a digest."""
 
 from __future__ import annotations
 
@@ -12,6 +12,32 @@ COLUMNS = [
     *("id", "anchor", "positive", "negative", "positive_finished", "negative_finished"),
     *("generator", "method", "prompt"),
 ]
+
+
+def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
+    """The anchors of one job: consecutive rows, in shards of equal size up to one row.
+
+    Args:
+        anchors: all anchors.
+        number: the shard, from 0.
+        shards: the number of shards.
+    """
+    first, last = (len(anchors) * bound // shards for bound in (number, number + 1))
+    return anchors.iloc[first:last]
+
+
+def finish_shard(made: tuple[pd.DataFrame, Path], name: str, method: str, output: Path) -> None:
+    """Write generated rows as a shard, and then remove their journal.
+
+    Args:
+        made: the rows and their journal, as `generators.writing.triplets.complete` and `corpus.translate` return them.
+        name: the generator's name in the study; a column of the shard.
+        method: the method's name; likewise.
+        output: the shard's path.
+    """
+    table, journal = made
+    write_shard(table.assign(generator=name, method=method), output)
+    journal.unlink()
 
 
 def write_shard(table: pd.DataFrame, path: Path) -> None:

@@ -52,7 +52,7 @@ def audit_translations(
     originals = Lookup(source, lambda block: list(block["id"]))
     found, shared = [], {side: [] for side in SIDES[1:]}
     for block in translated():
-        reason = _reasons(block, _beside(block, originals), script, identify, seen, rules)
+        reason = _reasons(block, _originals_of(block, originals), script, identify, seen, rules)
         found.append(reason)
         kept = block[reason == ""]
         for side in shared:
@@ -60,7 +60,7 @@ def audit_translations(
     return split_by_reason(translated, np.concatenate(found), shared, rules)
 
 
-def _beside(block: pd.DataFrame, originals: Lookup) -> pd.DataFrame:
+def _originals_of(block: pd.DataFrame, originals: Lookup) -> pd.DataFrame:
     """The rows of the source with the ids of a block, in its order; without an id where the source has no such row."""
     lacking = ("",) * len(originals.columns)
     rows = [row or lacking for row in originals.find(block["id"])]

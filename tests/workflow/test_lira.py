@@ -11,6 +11,7 @@ import yaml
 
 from seedbed.encoders.models.loading import load, open_encoder
 from seedbed.encoders.translations.files import read_english
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import read_json, read_table
@@ -151,7 +152,7 @@ def test_other_protocols_and_a_map_read_it_too(study: Project) -> None:
     encoder[0].english = every
     tables = [read_table(study.root / f"own/{lang}.labelled.tsv", ["id", "text", "label"]) for lang in ("hau", "eng")]
     assert all(every[text] == text for text in tables[1]["text"]), "a text in English is its own"
-    expected = score(Task(protocol="knn"), tables[0], encoder.encode, train=tables[1])
+    expected = score(Task(protocol="knn"), tables[0], System(encoder.encode), train=tables[1])
     found = read_json(scores / "beside/mul/1/own-knn/hau.json")
     assert found["metrics"] == pytest.approx(expected.metrics, abs=1e-6)
     assert read_json(scores / "beside/mul/1/own-retrieval/hau.json")["n"] == 24

@@ -38,7 +38,7 @@ def download(url: str, path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     for pause in (*PAUSES, None):
         try:
-            return _go_on(url, path)
+            return _resume(url, path)
         except (OSError, UnicodeError, http.client.HTTPException) as error:
             code = getattr(error, "code", None)
             nowhere = isinstance(error, UnicodeError | http.client.InvalidURL)  # where a server sends one, say
@@ -51,7 +51,7 @@ def download(url: str, path: Path) -> None:
             time.sleep(pause)
 
 
-def _go_on(url: str, path: Path) -> None:
+def _resume(url: str, path: Path) -> None:
     part, version = (path.with_name(f".{path.name}.{ending}") for ending in ("part", "json"))
     request, have = urllib.request.Request(url), 0
     if part.is_file() and version.is_file():

@@ -47,14 +47,14 @@ def fetch(
     """
     counts: Counter[str] = Counter()
     asked = source
-    source, blocks = _there(source, store, test, counts)
+    source, blocks = _first_available(source, store, test, counts)
     where = f"{kind} corpus from {origins.in_words(origin(source))}"
     if kind in ("triplets", "paraphrases"):
         blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
     texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
     if test or kind in ("retrieval", "questions"):
         table = _shaped(concatenate(blocks), kind, texts, where)
-        blocks = iter([_told(table, kind, texts, where, counts if test else Counter())])
+        blocks = iter([_count_oddities(table, kind, texts, where, counts if test else Counter())])
     else:
         blocks = _filtered((_shaped(block, kind, texts, where) for block in blocks), kind, texts, cleaning, counts)
     record: dict[str, Any] = {"origin": origin(source), "licence": source.terms, "kind": kind}
@@ -62,7 +62,7 @@ def fetch(
     return _counted(blocks, counts, record, where), record
 
 
-def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
+def _first_available(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
     """The source, or if it is missing its first available `otherwise`, and the rows."""
     try:
         return source, read(source, store, whole=test, counts=counts)
@@ -71,7 +71,7 @@ def _there(source: Source, store: Store, test: bool, counts: Counter[str]) -> tu
             raise
         print(f"{error}; {origins.in_words(origin(source.otherwise))} is read instead", file=sys.stderr)
         counts.clear()
-        return _there(source.otherwise, store, test, counts)
+        return _first_available(source.otherwise, store, test, counts)
 
 
 ALWAYS = ("read", "triplets", "out of bounds", "repeated", "kept")
@@ -134,7 +134,9 @@ def _require_one_line(table: pd.DataFrame, where: str) -> None:
             )
 
 
-def _told(table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts: Counter[str]) -> pd.DataFrame:
+def _count_oddities(
+    table: pd.DataFrame, kind: Kind, texts: list[str], where: str, counts: Counter[str]
+) -> pd.DataFrame:
     """The table itself: what is odd about a set is counted by name, and stays in it."""
     texts = [name for name in texts if name not in MAY_BE_BLANK.get(kind, ())]
     if blank := [name for name in texts if len(table) and (table[name] == "").all()]:

@@ -25,19 +25,19 @@ def add_nested_columns(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
     """
     paths = {name: name.split(".") for name in names_in(source) if name not in rows.columns}
     found = {
-        name: pd.Series([_cell(_inside(cell, rest)) for cell in rows[first]], index=rows.index, dtype=object)
+        name: pd.Series([_cell(_value_at(cell, rest)) for cell in rows[first]], index=rows.index, dtype=object)
         for name, (first, *rest) in paths.items()
         if first in rows.columns and any(isinstance(cell, dict) for cell in rows[first])
     }
     return rows.assign(**found)
 
 
-def _inside(cell: Any, path: list[str]) -> Any:
+def _value_at(cell: Any, path: list[str]) -> Any:
     if isinstance(cell, list | np.ndarray):
-        return [_inside(one, path) for one in cell]
+        return [_value_at(one, path) for one in cell]
     if not path or not isinstance(cell, dict):
         return None if path else cell
-    return _inside(cell.get(path[0]), path[1:])
+    return _value_at(cell.get(path[0]), path[1:])
 
 
 def _cell(value: Any) -> str | None:

@@ -47,7 +47,7 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
         UserError: the source cannot be downloaded or read, or lacks a column; or a row has no id.
     """
     counts = Counter() if counts is None else counts
-    raw = _united(source, store, whole, counts) if source.sets else _asked_for(_raw(source, store), source)
+    raw = _united(source, store, whole, counts) if source.sets else _requested_rows(_raw(source, store), source)
     # What sets have read is counted there.
     blocks = identified(renamed(raw, source, Counter() if source.sets else counts), source, whole, counts)
     joins = [(column, *source.joined(column)) for column in source.join]
@@ -58,7 +58,7 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
     if "id" in source.replace:
         blocks = identified(blocks, source, whole, counts)
     blocks = followed(blocks, source, counts)
-    blocks, left = _at_most(_inside(blocks, source, counts), source.rows, counts)
+    blocks, left = _at_most(_in_buckets(blocks, source, counts), source.rows, counts)
     if source.top_up and left != 0:
         more, _ = _at_most(read(source.topped_up(), store, whole=whole, counts=counts), left, counts)
         more = (block.assign(id=TOPPED_UP + block["id"]) for block in more)
@@ -84,7 +84,7 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
                 yield block.assign(id=f"{name}:" + block["id"])
 
     def counted() -> Blocks:
-        for block in _asked_for(rows(), source):
+        for block in _requested_rows(rows(), source):
             counts["skipped"] -= len(block)
             yield block
         for name in sets:  # here, because `first` may end amid a set
@@ -94,7 +94,7 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
     return counted()
 
 
-def _asked_for(blocks: Blocks, source: Source) -> Blocks:
+def _requested_rows(blocks: Blocks, source: Source) -> Blocks:
     """The rows that a source's `skip` and `first` leave."""
     return _beginning(_after(blocks, source.skip), source.first)
 
@@ -115,7 +115,7 @@ def _beginning(blocks: Blocks, rows: int | None) -> Blocks:
             return
 
 
-def _inside(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
+def _in_buckets(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
     for block in blocks:
         inside = in_buckets(block, source)
         counts["other buckets"] += len(block) - len(inside)

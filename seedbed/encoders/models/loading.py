@@ -203,8 +203,7 @@ def directory_of(weights: Path, *, adapted: bool = False) -> Path:
     if not weights.is_dir():
         raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")
     model_files.check(weights)
-    if (weights / "modules.json").is_file():
-        weights = model_files.modules_of(weights)[0][1]
+    weights = model_files.transformer_in(weights)
     if not adapted and (weights / parallel_adapters.ADAPTERS).is_file():
         raise UserError(f"{weights}: its adapters would be lost; take pooling own, or the encoder that was aligned")
     if not (weights / "config.json").is_file():

@@ -10,8 +10,8 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from seedbed import processes
-from seedbed.backpropagation import TRAINED, stored_activations
 from seedbed.encoders.settings import Training
+from seedbed.gpu_memory import TRAINED, stored_activations
 from seedbed.io import UserError
 
 GENEROUS = 1.25
@@ -125,8 +125,7 @@ def least_bytes(model: nn.Module, *, half: bool) -> tuple[float, float]:
     """Minimum bytes for training a transformer with AdamW: for its weights, and for each token of a batch.
 
     A trained weight takes four float32 numbers: itself, its gradient and AdamW's two moments. Frozen weights are not
-    counted: they can be read from their file again. `backpropagation.stored_activations` counts the activations of a
-    token.
+    counted: they can be read from their file again. `gpu_memory.stored_activations` counts the activations of a token.
 
     Args:
         model: an encoder or a transformer.

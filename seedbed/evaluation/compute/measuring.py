@@ -87,15 +87,15 @@ def seconds(run: Callable[[], Any], repeats: int, *, warm: bool = False) -> Span
         run()
     found = []
     for _ in range(repeats):
-        _settle()
+        _await_gpu()
         start = time.perf_counter()
         run()
-        _settle()
+        _await_gpu()
         found.append(time.perf_counter() - start)
     return Span(statistics.median(found), min(found), max(found))
 
 
-def _settle() -> None:
+def _await_gpu() -> None:
     if torch.cuda.is_available():
         torch.cuda.synchronize()
 

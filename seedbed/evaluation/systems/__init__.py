@@ -20,12 +20,13 @@ from seedbed import manifests
 from seedbed.corpora.settings import COLUMNS
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.protocols import declared
-from seedbed.evaluation.scores import Answer, Scores
+from seedbed.evaluation.scores import System
+from seedbed.generators.settings import Generator
 from seedbed.io import UserError
-from seedbed.vectors.types import Encode, Layers, Search
+from seedbed.precision import precision
 
 if TYPE_CHECKING:
-    from seedbed.encoders.translations.files import Chooser, ChosenEnglish
+    from seedbed.encoders.translations.files import ChosenEnglish
 
 Opened = TypeVar("Opened")
 
@@ -96,25 +97,12 @@ class Opening:
         return [text for each in self.sets for text in each.texts()]
 
 
-@dataclass(frozen=True)
-class System:
-    """What a protocol can use of a system; None where the system does not provide it."""
-
-    about: dict[str, Any]
-    """Facts about the system for its score files."""
-    encode: Encode | None = None
-    second: Encode | None = None
-    """Texts -> vectors of the second language of a pair; None: one language is tested."""
-    search: Search | None = None
-    """None: the task's distance is used."""
-    layers: Layers | None = None
-    paths: Layers | None = None
-    choices: Chooser | None = None
-    answer: Answer | None = None
-    check: Callable[[Set, Scores], None] | None = None
-    """Compares scores with another implementation's and adds to them; None: there is none."""
-    libraries: tuple[str, ...] = ()
-    """Libraries that its scores depend on: `LIBRARIES` of its kind."""
+def facts_of(generator: Generator) -> dict[str, Any]:
+    """Facts about a language model for score files: its origin, its back end, its prompts and its precision."""
+    return {
+        "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},
+        "dtype": precision(generator.dtype) if generator.source else None,
+    }
 
 
 def load(kind: str) -> ModuleType:

@@ -13,8 +13,8 @@ from seedbed import manifests
 from seedbed.classifiers import adapters, likelihood
 from seedbed.classifiers.answers import Answers, likeliest
 from seedbed.classifiers.manifest import parts_of
-from seedbed.evaluation.scores import Trial
-from seedbed.evaluation.systems import Opening, System
+from seedbed.evaluation.scores import System, Trial
+from seedbed.evaluation.systems import Opening
 
 LIBRARIES = ("torch", "transformers", "peft", "sentence-transformers")
 
@@ -37,4 +37,4 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         return likeliest(likelihood.label_scores(base, rows, **options), labels)
 
     made = {"adapter": manifests.read(adapter / manifests.MANIFEST) if adapter else None}
-    return System({"classifier": manifest["about"] | made}, answer=answer)
+    return System(answer=answer, about={"classifier": manifest["about"] | made})

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from seedbed.classifiers.answers import Answers
-from seedbed.evaluation.scores import Trial
-from seedbed.evaluation.systems import Opening, System
+from seedbed.evaluation.scores import System, Trial
+from seedbed.evaluation.systems import Opening
 
 LIBRARIES = ("scikit-learn",)
 
@@ -25,7 +25,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         return Answers(random_labels(labels, trial.test, settings["seed"]))
 
     made = {"seed": settings["seed"]} if settings["choice"] == "random" else {}
-    return System({"classifier": manifest["about"] | made}, answer=answer)
+    return System(answer=answer, about={"classifier": manifest["about"] | made})
 
 
 def majority(train: pd.DataFrame, test: pd.DataFrame) -> list[str]:

@@ -11,8 +11,9 @@ from seedbed.encoders.models.inference import Opened, opened
 from seedbed.encoders.translations.files import ChosenEnglish
 from seedbed.evaluation.mteb_check import check_by_mteb
 from seedbed.evaluation.protocols import declared, load
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import remembering
-from seedbed.evaluation.systems import Opening, System
+from seedbed.evaluation.systems import Opening
 from seedbed.io import UserError
 from seedbed.names import languages_of
 
@@ -36,13 +37,12 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     encode = remembering(found.encode, opening.texts)
     check = partial(check_by_mteb, found.encoder, encode)
     about = {"encoder": found.about | _facts(manifest)} | _adapters(opening)
-    more = {"layers": found.layers, "paths": found.paths}
-    if opening.choices:
-        more["choices"] = partial(_whose, opening.choices)
-    return System(about, encode=encode, search=found.search, check=check, **more)
+    choices = partial(_chosen_for, opening.choices) if opening.choices else None
+    own = {"search": found.search, "layers": found.layers, "paths": found.paths}
+    return System(encode, choices=choices, check=check, about=about, **own)
 
 
-def _whose(choices: Mapping[str, ChosenEnglish], texts: Sequence[str]) -> list[ChosenEnglish]:
+def _chosen_for(choices: Mapping[str, ChosenEnglish], texts: Sequence[str]) -> list[ChosenEnglish]:
     if lacking := [text for text in texts if text not in choices]:
         raise UserError(f"score: nothing was chosen for {lacking[0][:60]!r}; give the choices of all texts")
     return [choices[text] for text in texts]
@@ -96,7 +96,7 @@ def _of_two(folder: Path, second: Path, opening: Opening) -> System:
     other = first if folder == second and not first.spoken else _opened(second, opening, two)
     sides = {"encoder": (first, folder), "second": (other, second)}
     about = {name: one.about | _facts(_manifest(path)) for name, (one, path) in sides.items()}
-    return System(about | _adapters(opening), encode=first.encode, second=other.encode)
+    return System(first.encode, other.encode, about=about | _adapters(opening))
 
 
 def _require_one_space(folder: Path, second: Path) -> None:

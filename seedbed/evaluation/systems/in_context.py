@@ -14,12 +14,11 @@ from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import open_greedy, predict_labels, request_key
 from seedbed.classifiers.manifest import parts_of
 from seedbed.encoders.models.inference import Opened, opened
-from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.scores import System, Trial
 from seedbed.evaluation.shots import Shots, queries_of
-from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
+from seedbed.evaluation.systems import BESIDE, MODEL, Opening, facts_of
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing.journal import answers
-from seedbed.precision import precision
 from seedbed.servers import today
 from seedbed.settings import validated
 from seedbed.vectors.store import encode_ahead
@@ -47,18 +46,19 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         with answers(opening.state, request_key(generator, weights, labels, answering, opening.language)) as journal:
             return predict_labels(generator, model, queries, labels, trial.task.instruction, answering, journal)
 
-    made = {
-        "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},
-        "dtype": precision(generator.dtype) if generator.source else None,
+    made = facts_of(generator) | {
         "max_prompt_tokens": generator.sampling.max_prompt_tokens,
         "answering": answering.model_dump(),
         "retriever": retriever and retriever.about,
-    } | {"shots": shots.count, "percentile": shots.percentile, "balance": shots.balance}
+        "shots": shots.count,
+        "percentile": shots.percentile,
+        "balance": shots.balance,
+    }
     about = {"classifier": manifest["about"] | made}
     if not retriever:  # without examples nothing is looked up, and nothing is encoded
-        return System(about, answer=answer)
+        return System(answer=answer, about=about)
     encode = encode_ahead(retriever.encode, opening.texts)
-    return System(about, encode=encode, search=retriever.search, answer=answer)
+    return System(encode, search=retriever.search, answer=answer, about=about)
 
 
 def _retriever(folder: Path, opening: Opening) -> Opened:

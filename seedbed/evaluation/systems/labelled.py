@@ -8,8 +8,8 @@ from typing import Any
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.manifest import LABELS
-from seedbed.evaluation.scores import Trial
-from seedbed.evaluation.systems import Opening, System
+from seedbed.evaluation.scores import System, Trial
+from seedbed.evaluation.systems import Opening
 from seedbed.io import UserError, read_table
 
 LIBRARIES = ("scikit-learn",)
@@ -31,4 +31,4 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
             raise UserError(f"{folder / LABELS}: not of the texts of {test}; delete {folder} and run Snakemake again")
         return Answers(list(found["label"]))
 
-    return System({"classifier": manifest["about"]}, answer=answer)
+    return System(answer=answer, about={"classifier": manifest["about"]})

@@ -22,14 +22,13 @@ from seedbed.classifiers.settings import Reasoning
 from seedbed.corpora.shape.choices import options
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.translations.policy import features
-from seedbed.evaluation.scores import Trial
-from seedbed.evaluation.systems import BESIDE, MODEL, Opening, System
+from seedbed.evaluation.scores import System, Trial
+from seedbed.evaluation.systems import BESIDE, MODEL, Opening, facts_of
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import open_backend
 from seedbed.generators.writing.journal import answers
 from seedbed.generators.writing.prompts import Style, options_prompt, problem_prompt
 from seedbed.io import UserError
-from seedbed.precision import precision
 from seedbed.servers import today
 from seedbed.settings import validated
 
@@ -65,12 +64,8 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         with answers(opening.state, key) as journal:
             return generate_answers(generator, model, asked, labels, how, journal, **given)
 
-    made = {
-        "generator": generator.origin | {"backend": generator.backend, "prompts": generator.prompts},
-        "dtype": precision(generator.dtype) if generator.source else None,
-        "reasoning": how.model_dump(),
-    }
-    return System({"classifier": manifest["about"] | made}, answer=answer)
+    made = facts_of(generator) | {"reasoning": how.model_dump()}
+    return System(answer=answer, about={"classifier": manifest["about"] | made})
 
 
 def prompts(test: pd.DataFrame, said: Callable[[str], str], style: Style) -> list[str]:

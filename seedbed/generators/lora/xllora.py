@@ -38,9 +38,12 @@ def build(parts: Mapping[Part, Tables], write: Write, count: int, seed: int) -> 
     completions cannot be used (cut, empty, a copy, both the same) are replaced by others while there are any.
 
     Args:
-        parts: of "synthetic" the columns id, text and pivot (the same sentence in English); of the others id (the same
-            in all languages for one English row), anchor, positive, negative.
-        seed: of the draw.
+        parts: tables of each part, in the order in which parts are used. Columns of "synthetic": id, text and pivot
+            (the same sentence in English); of the others: id (the same in all languages for one English row), anchor,
+            positive, negative.
+        write: generates targets of "synthetic"; it may be called several times, with new premises each.
+        count: the number of examples for each polarity; there are fewer if the parts are used up, which is logged.
+        seed: seed of the sampling.
 
     Returns:
         For each polarity: id, language, anchor, target, source (as in `SOURCES`), shuffled.

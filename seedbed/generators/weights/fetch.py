@@ -171,8 +171,7 @@ def _check(directory: Path, name: str) -> None:
         if not (directory / "adapter_model.safetensors").is_file():
             raise UserError(f"{name}: no adapter_model.safetensors next to adapter_config.json; save the adapter again")
         return
-    # sentence-transformers keeps the transformer at the top or in a sub-folder.
-    folder = model_files.modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory
+    folder = model_files.transformer_in(directory)
     for pattern, what in {"config.json": "config.json", "*.safetensors": WEIGHTS, "tokenizer*": "tokenizer"}.items():
         if not any(folder.glob(pattern)):
             advice = "; `convert: true` makes them of a pytorch_model.bin" if what == WEIGHTS else ""

@@ -34,7 +34,7 @@ def keep_first_layers(directory: Path, layers: int) -> None:
     """
     from safetensors.torch import load_file, save_file  # brings torch, which a plan has no need of
 
-    folder = model_files.modules_of(directory)[0][1] if (directory / "modules.json").is_file() else directory
+    folder = model_files.transformer_in(directory)
     config = read_json(folder / "config.json")
     if not (names := [name for name in COUNTS if name in config]):
         raise UserError(f"layers: {folder / 'config.json'} has none of {', '.join(COUNTS)}; leave it out")

@@ -18,9 +18,10 @@ from seedbed.weights import LOCAL, REPORTED, opening, require_whole
 
 
 def open_language_model(base: Path, kind: Any = AutoModelForCausalLM, **options: Any) -> PreTrainedModel:
-    """The model of a folder, on the CPU if `options` name no other device.
+    """Load the model of a folder, on the CPU if `options` name no other device.
 
     Args:
+        base: the model's folder.
         kind: one of transformers' Auto classes.
         options: of its `from_pretrained`.
 

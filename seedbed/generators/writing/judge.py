@@ -48,6 +48,8 @@ _SCALE = re.compile(
 """The scale itself, which a judge may repeat: "8/10", "(1-10)", "from 1 (worst) to 10 (best)"."""
 
 Scores = tuple[float, ...]
+NO_SCORES: Scores = (np.nan,) * len(ASPECTS)
+"""Scores of a translation that could not be scored."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def numbers(text: str) -> Scores:
     found = re.findall(r"(?:(?<!\w)[-\u2212])?\d+(?:\.\d+)?", answer)
     scores = [int(one) if one.isdecimal() else 0 for one in found]
     if len(scores) != len(ASPECTS) or not {*scores} <= {*SCALE}:
-        return (np.nan,) * len(ASPECTS)
+        return NO_SCORES
     return tuple(map(float, scores))
 
 
@@ -137,17 +139,19 @@ def judgements(
     Args:
         tables: translator -> its translations, see `translations.COLUMNS`.
         languages: text -> code of its language.
+        tongues: code -> the language, of the pivot too.
+        pivot: code of the language of the translations.
         judge: who scores, by likelihood or numbers as its `reads` says; None: all is in the pivot language.
-
-    Raises:
-        UserError: likelihoods are requested of a judge without them, or the back end stops.
 
     Returns:
         COLUMNS, by texts and within them by translators, with nan where nothing was judged or no score came of it; and
         counts: `judged`, `unscored`, and `not judged`; `refused` by a server, where there are some.
+
+    Raises:
+        UserError: likelihoods are requested of a judge without them, or the back end stops.
     """
-    every = [(row, name) for rows in zip(*(_rows(table) for table in tables.values()), strict=True)
-             for row, name in zip(rows, tables, strict=True)]  # fmt: skip
+    records = [table.to_dict("records") for table in tables.values()]
+    every = [pair for rows in zip(*records, strict=True) for pair in zip(rows, tables, strict=True)]
     pairs = {
         (row["id"], name): Pair(row["text"], languages[row["text"]], row["english"])
         for row, name in every
@@ -159,20 +163,16 @@ def judgements(
         scores |= _judged(own, tongues[code], tongues[pivot], judge)
     rows, counts = [], Counter({"judged": 0, "unscored": 0, "not judged": 0})
     for row, name in every:
-        pair, none = pairs.get((row["id"], name)), (np.nan,) * len(ASPECTS)
-        found = scores[pair.id] if pair else none
+        pair = pairs.get((row["id"], name))
+        found = scores[pair.id] if pair else NO_SCORES
         if pair is None:
             counts["not judged"] += 1
         elif found is None:
             counts["refused"] += 1
         else:
             counts["unscored" if np.isnan(found).any() else "judged"] += 1
-        rows.append((row["id"], name, *(found or none)))
+        rows.append((row["id"], name, *(found or NO_SCORES)))
     return pd.DataFrame(rows, columns=COLUMNS), dict(counts)
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, str]]:
-    return table.to_dict("records")
 
 
 def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer) -> dict[str, Scores | None]:
@@ -193,7 +193,7 @@ def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer)
 def _whole_numbers(answer: Completion) -> Scores:
     """The three scores in an answer; nan thrice where the length limit may have cut the last, as 10 after its 1."""
     cut = not answer.finished and answer.text[-1:].isdecimal()
-    return (np.nan,) * len(ASPECTS) if cut else numbers(answer.text)
+    return NO_SCORES if cut else numbers(answer.text)
 
 
 def _kept(answer: Completion) -> Scores:
@@ -210,18 +210,18 @@ def _by_numbers(
     told: Callable[[int], object],
 ) -> None:
     """Prompt the judge for three numbers for each pair."""
-    asked = _asked(pairs, ["numbers"], tongue, pivot, judge, judge.backend)
+    asked = _asked(pairs, ["numbers"], tongue, pivot, judge)
     judge.answer([Request(pair.id, prompt) for pair, prompt in asked], journal, told)
 
 
 def _asked(
-    pairs: Iterable[Pair], aspects: Sequence[str], tongue: Tongue, pivot: Tongue, judge: Writer, backend: Backend
+    pairs: Iterable[Pair], aspects: Sequence[str], tongue: Tongue, pivot: Tongue, judge: Writer
 ) -> Iterator[tuple[Pair, Any]]:
-    """Each pair with its prompts, as the back end takes them."""
+    """Each pair with its prompts, as the judge's back end takes them."""
     for pair in pairs:
         words = judging_prompts(pair.text, pair.english, tongue.name, pivot.name, judge.generator.prompts)
         for aspect in aspects:
-            yield pair, backend.encode(words[aspect])
+            yield pair, judge.backend.encode(words[aspect])
 
 
 def _by_likelihood(
@@ -250,14 +250,13 @@ def _by_likelihood(
     groups = [*by_text.values()]
     for first in range(0, len(groups), texts):
         group = [pair for of_text in groups[first : first + texts] for pair in of_text]
-        asked = list(_asked(group, ASPECTS, tongue, pivot, judge, backend))
+        asked = list(_asked(group, ASPECTS, tongue, pivot, judge))
         fitting = [(pair, prompt) for pair, prompt in asked if fits(prompt, limit)]
-        found = dict.fromkeys((pair.id for pair in group), (np.nan,) * len(ASPECTS))
+        found = dict.fromkeys((pair.id for pair in group), NO_SCORES)
         if fitting:
             by_pair: dict[str, list[float]] = {}
-            for (pair, _), mean in zip(
-                fitting, scored(backend, [prompt for _, prompt in fitting], scores), strict=True
-            ):
+            means = scored(backend, [prompt for _, prompt in fitting], scores)
+            for (pair, _), mean in zip(fitting, means, strict=True):
                 by_pair.setdefault(pair.id, []).append(mean)
             found |= {name: tuple(own) for name, own in by_pair.items() if len(own) == len(ASPECTS)}
         done += [Completion(pair.id, " ".join(f"{x:.{DIGITS}f}" for x in found[pair.id]), True) for pair in group]

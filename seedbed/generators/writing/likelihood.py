@@ -75,7 +75,11 @@ def log_likelihoods(
     The log-softmax is in float32, and summed over an answer's tokens in float64.
 
     Args:
+        model: a decoder, maybe with an adapter, or an encoder-decoder.
+        prompts: token ids of each prompt.
+        answers: token ids of each answer.
         batch_size: prompts that are read at a time, the longest first: memory runs out at once or never.
+        report: called with the prompts that are done, see `Report`.
         alike: the prompts begin alike, and are few: what they share is read once, and all are one batch.
     """
     layers = None if isinstance(model, PeftModel) else _layers(model)

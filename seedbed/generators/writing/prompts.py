@@ -182,6 +182,9 @@ def with_shots(
     """The prompt for the label of `text` after in-context examples (text, label); MINERS, tables 17 and 18.
 
     Args:
+        text: the text to label.
+        shots: the examples, in their order in the prompt.
+        instruction: what the model is requested to do.
         options: labels that the prompt lists.
         only_label: True to request the label alone.
     """

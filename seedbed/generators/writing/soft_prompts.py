@@ -36,7 +36,9 @@ def read(model: PreTrainedModel, tokens: Tensor, prompts: Sequence[Sequence[int]
     """The model inputs of prompts: `input_ids`, or `inputs_embeds` of all if any prompt has vectors.
 
     Args:
+        model: the language model.
         tokens: (b, t), the prompts' token ids, padded on the left.
+        prompts: the prompts, those with vectors as `Prefixed`.
     """
     if not any(isinstance(prompt, Prefixed) for prompt in prompts):
         return {"input_ids": tokens}

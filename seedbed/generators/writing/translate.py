@@ -129,6 +129,7 @@ def translations(
     Args:
         texts: text -> code of its language, see `translations.texts_of`.
         tongues: code -> the language, of the pivot too.
+        pivot: code of the pivot language.
         writer: the translator; None: all translations are given.
 
     Returns:

@@ -39,8 +39,10 @@ def texts_of(path: Path, columns: Mapping[str, str], pivot: str) -> dict[str, st
     """The distinct texts of a corpus or test set -> the language of each, by columns and rows, without empty cells.
 
     Args:
+        path: the corpus or test set, a TSV.
         columns: column -> the language of its texts; of columns OPTIONS each text of their lists counts. A text that
             occurs in the pivot language too has the pivot as its language.
+        pivot: code of the pivot language.
 
     Raises:
         UserError: as `read_table`, or there is no text.

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, methods_of, systems
 from seedbed.tables.figures.specs import Columns
-from seedbed.tables.figures.style import MARKERS, PALE, Margins, colours, named, ordered, write_around
+from seedbed.tables.figures.style import PALE, Margins, colours, marks_of, named, ordered, write_around
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.75, foot=0.85, left=0.62, right=0.2, between=0.85)
@@ -21,7 +21,7 @@ def draw(table: pd.DataFrame, spec: Columns, names: Mapping[str, str]) -> Figure
     panels = list(_panels(table, spec, names))
     lines, above = _called(table, spec)
     shades = colours(lines.values(), spec)
-    marks = {label: MARKERS[place % len(MARKERS)] for place, label in enumerate(shades)}
+    marks = marks_of(shades)
     rows, across = -(-len(panels) // spec.across), min(spec.across, len(panels))
     figure = MARGINS.canvas(spec, len(lines), spec.height, rows)
     inside = (spec.width - MARGINS.left - MARGINS.right - (across - 1) * GAP) / across

@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, methods_of, significant, without_lone_average
+from seedbed.tables.cells import best_of, languages_of, methods_of, significant, without_lone_average
 from seedbed.tables.figures.specs import Dots
 from seedbed.tables.figures.style import (
     BAND,
@@ -18,6 +18,7 @@ from seedbed.tables.figures.style import (
     Margins,
     axis_label,
     colours,
+    draw_interval,
     named,
     write_around,
     write_beside,
@@ -97,8 +98,7 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
         if language == AVERAGE:
             axes.axhspan(*edges, color=BAND, zorder=0)
         axes.vlines(rows.loc[rows["recipe"] == rows["baseline"], "value"], *edges, color=PALE, lw=0.9, ls=":", zorder=1)
-        lower = metric_named(rows["metric"].iloc[0]).lower
-        best = f"{rows['value'].agg('min' if lower else 'max'):z.1f}"
+        best = best_of(rows, metric_named(rows["metric"].iloc[0]))
         for height, row in zip(heights, rows.to_dict("records"), strict=True):
             _dot(axes, height, row, colours[row["recipe"]])
             value = f"{row['value']:z.1f}"
@@ -113,8 +113,6 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
 def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:
     """A score on its interval: a triangle if it differs from the baseline. NaN draws nothing."""
     marker = ("^" if row["difference"] > 0 else "v") if significant(row) else "o"
-    axes.plot(
-        [row["low"], row["high"]], [height] * 2, color=colour, lw=2.2, alpha=0.45, solid_capstyle="butt", zorder=2
-    )
+    draw_interval(axes, height, row["low"], row["high"], colour)
     axes.plot(row["paper"], height, "o", ms=4.6, color=colour, mfc="white", zorder=3)
     axes.plot(row["value"], height, marker, ms=5.6, color=colour, mec="white", mew=0.5, zorder=4)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import systems
 from seedbed.tables.figures.specs import Groups
-from seedbed.tables.figures.style import MARKERS, Margins, colours, write_around
+from seedbed.tables.figures.style import Margins, colours, draw_interval, marks_of, write_around
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.65, right=0.2, between=0.75)
@@ -25,7 +25,7 @@ def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
     rows = table[table["language"] != AVERAGE]
     rows = rows.assign(group=rows["language"].map(lambda code: names.get(code) or UNKNOWN))
     columns, panels = list(rows["column"].unique()), systems(rows)
-    shades = colours(columns, spec)
+    shades, marks = colours(columns, spec), marks_of(columns)
     means = rows.groupby(["group", "column"])["value"].mean().unstack()
     order = means[columns[-1]].sort_values(ascending=False, kind="stable").index  # without that column: last
     heights = {group: place * (len(columns) + ROW) for place, group in enumerate(order)}
@@ -38,7 +38,7 @@ def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
     for axes, ((backbone, recipe), label) in zip(grid, panels.items(), strict=False):
         own = rows[(rows["backbone"] == backbone) & (rows["recipe"] == recipe)]
         for place, column in enumerate(columns):
-            _dots(axes, own[own["column"] == column], heights, place, shades[column])
+            _dots(axes, own[own["column"] == column], heights, place, shades[column], marks[column])
         axes.set_title(label)
         axes.set_xlabel(spec.x_label)
         axes.tick_params(labelbottom=True)
@@ -50,16 +50,15 @@ def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
         [height + middle for height in heights.values()], [f"{group} ({sizes[group]})" for group in heights]
     )
     grid[0].set_ylim(max(heights.values()) + len(columns) - 1 + ROW, -ROW)
-    marks = {column: MARKERS[place % len(MARKERS)] for place, column in enumerate(columns)}
     write_around(figure, table, spec, shades, marks)
     return figure
 
 
-def _dots(axes: Axes, rows: pd.DataFrame, heights: Mapping[str, float], place: int, colour: str) -> None:
+def _dots(axes: Axes, rows: pd.DataFrame, heights: Mapping[str, float], place: int, colour: str, marker: str) -> None:
     """One column's mean and standard deviation over the languages of each group; one language has no deviation."""
     for group, values in rows.groupby("group", sort=False)["value"]:
         mean, height = values.mean(), heights[str(group)] + place
         if len(values) > 1:
             sd = values.std(ddof=1)
-            axes.plot([mean - sd, mean + sd], [height] * 2, color=colour, lw=1.8, alpha=0.45, solid_capstyle="butt")
-        axes.plot(mean, height, MARKERS[place % len(MARKERS)], ms=4.4, color=colour, mec="white", mew=0.5, zorder=3)
+            draw_interval(axes, height, mean - sd, mean + sd, colour, lw=1.8)
+        axes.plot(mean, height, marker, ms=4.4, color=colour, mec="white", mew=0.5, zorder=3)

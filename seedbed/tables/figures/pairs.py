@@ -9,7 +9,17 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, methods_of, without_lone_average
 from seedbed.tables.figures.specs import Pairs
-from seedbed.tables.figures.style import BAND, INK, PALE, Margins, colours, named, write_around, write_beside
+from seedbed.tables.figures.style import (
+    BAND,
+    INK,
+    PALE,
+    Margins,
+    colours,
+    draw_interval,
+    named,
+    write_around,
+    write_beside,
+)
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
@@ -94,9 +104,7 @@ def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping
     axes.plot(values, [height] * len(values), color=PALE, lw=0.9, zorder=1)
     for row in rows:
         shade = shades[row["column"]]
-        axes.plot(
-            [row["low"], row["high"]], [height] * 2, color=shade, lw=5, alpha=0.35, solid_capstyle="butt", zorder=2
-        )
+        draw_interval(axes, height, row["low"], row["high"], shade, lw=5, alpha=0.35)
         axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
     if len(values) == 2:
         write_beside(axes, height, f"{values[0] - values[1]:+z.1f}", fontsize=7, color=INK)

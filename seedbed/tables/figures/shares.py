@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, methods_of
 from seedbed.tables.figures.specs import Shares
-from seedbed.tables.figures.style import BAND, PALE, Margins, colours, write_around
+from seedbed.tables.figures.style import BAND, PALE, Margins, colours, draw_interval, write_around
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.5, right=0.25, between=0.8)
@@ -74,8 +74,7 @@ def _panel(
         for row in own[own.index == column].to_dict("records"):
             height = heights[part] + list(shades).index(row["recipe"])
             colour = shades[row["recipe"]]
-            bar = {"color": colour, "lw": 2.2, "alpha": 0.45, "solid_capstyle": "butt", "zorder": 2}
-            axes.plot([row["low"], row["high"]], [height] * 2, **bar)
+            draw_interval(axes, height, row["low"], row["high"], colour)
             axes.plot(row["paper"], height, "o", ms=4.6, color=colour, mfc="white", zorder=3, clip_on=False)
             axes.plot(row["value"], height, "o", ms=5.2, color=colour, mec="white", mew=0.5, zorder=4, clip_on=False)
     axes.grid(axis="x")

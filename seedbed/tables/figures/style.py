@@ -123,6 +123,24 @@ def write_beside(axes: Axes, height: float, text: str, *, left: bool = False, **
     axes.annotate(text, **at, **place, **style)
 
 
+def draw_interval(
+    axes: Axes, height: float, low: float, high: float, colour: str, *, lw: float = 2.2, alpha: float = 0.45
+) -> None:
+    """Draw an interval of the x axis as a pale bar; NaN draws nothing."""
+    axes.plot([low, high], [height] * 2, color=colour, lw=lw, alpha=alpha, solid_capstyle="butt", zorder=2)
+
+
+def marks_of(names: Iterable[str]) -> dict[str, str]:
+    """Name -> marker; of more names than MARKERS they repeat."""
+    return {name: MARKERS[place % len(MARKERS)] for place, name in enumerate(names)}
+
+
+def footnote(figure: Figure, note: str) -> None:
+    """Write a note below a figure."""
+    width, height = figure.get_size_inches()
+    figure.text(EDGE / width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
+
+
 def heading(figure: Figure, title: str) -> None:
     """Write a figure's title."""
     width, height = figure.get_size_inches()
@@ -166,4 +184,4 @@ def write_around(
     )
     if table["paper"].notna().any():
         note = f"{note} {spec.paper_note}"
-    figure.text(EDGE / width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
+    footnote(figure, note)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.tables.figures.specs import Map
-from seedbed.tables.figures.style import EDGE, PALE, heading, styles
+from seedbed.tables.figures.style import footnote, heading, styles
 
 BY = {"id": "by sentence", "language": "by language", "label": "by label"}
 """Column of the points -> title of the panel that is coloured by it."""
@@ -46,7 +46,7 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
     heading(figure, spec.title)
     one = next(iter(encoders.values()))
     note = f"{spec.note} {one['id'].nunique()} sentences in {one['language'].nunique()} languages.".strip()
-    figure.text(EDGE / spec.width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
+    footnote(figure, note)
     return figure
 
 

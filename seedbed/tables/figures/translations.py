@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.tables.figures.specs import Map
-from seedbed.tables.figures.style import EDGE, PALE, colours, heading
+from seedbed.tables.figures.style import colours, footnote, heading
 from seedbed.tables.figures.texts import by_encoder, finish
 
 HEAD, SIDE, BETWEEN, FOOT = 0.66, 0.15, 0.14, 0.3
@@ -57,7 +57,7 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
     counts = next(iter(encoders.values())).groupby("label", sort=False)["id"].nunique()
     shown = ", ".join(f"{count} {names.get(code, code)}" for code, count in counts.items())
     note = f"{spec.note} Pairs: {shown}.".strip()
-    figure.text(EDGE / spec.width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
+    footnote(figure, note)
     return figure
 
 

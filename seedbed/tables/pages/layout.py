@@ -2,13 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
 
 import pandas as pd
 
 from seedbed import names
 from seedbed.evaluation.protocols import Metric
 from seedbed.tables.cells import (
+    best_of,
     cell,
     grid,
     languages_of,
@@ -18,12 +18,11 @@ from seedbed.tables.cells import (
     trained_on,
     without_lone_average,
 )
-from seedbed.tables.published import AVERAGE, KEY, NAME, Published
+from seedbed.tables.pages.papers_numbers import papers_numbers
+from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.quotes import NO_INTERVAL, Quote, by_system
 from seedbed.tables.specs import OVERLAPS, TableSpec
-from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
-MARKS = {REPRODUCED: " ✓", NOT_REPRODUCED: " ✗"}
 FEW = 6
 """Up to this many languages or columns, a legend names them one by one."""
 
@@ -50,21 +49,24 @@ def layout(
     parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published, papers)]
     if spec.paper and not compared:
         parts.append("**No number here has a counterpart in the paper.**")
+    metrics = {column.metric: column.measured for column in spec.columns}
     if spec.across == "languages":
-        parts += _by_language(table, spec, quoted, compared=compared)
+        parts += _by_language(table, metrics, quoted, compared=compared)
     else:
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
-        metrics = {column.metric: column.measured for column in spec.columns}
         parts += _summary(table, means or table["column"], groups, metrics)
-    return "\n\n".join([*parts, *_against(table, spec, published)]) + "\n"
+    return "\n\n".join([*parts, *papers_numbers(table, spec, published)]) + "\n"
 
 
 def _by_language(
-    table: pd.DataFrame, spec: TableSpec, quoted: Mapping[tuple[str, str], Sequence[Quote]], *, compared: bool
+    table: pd.DataFrame,
+    metrics: Mapping[str, Metric],
+    quoted: Mapping[tuple[str, str], Sequence[Quote]],
+    *,
+    compared: bool,
 ) -> list[str]:
     """A block for each backbone and column; a legend of marks that is the same for all appears once, at the first."""
-    metrics = {column.metric: column.measured for column in spec.columns}
     blocks = {key: without_lone_average(block) for key, block in table.groupby(["backbone", "column"], sort=False)}
     marks = {key: _marks(block, metrics[block["metric"].iloc[0]]) for key, block in blocks.items()}
     marks = {key: marked for key, marked in marks.items() if not _is_overlap(blocks[key])}
@@ -207,8 +209,8 @@ def _quoted_legend(quotes: Sequence[Quote]) -> list[str]:
 
 def _grid(block: pd.DataFrame, metric: Metric, quotes: Sequence[Quote]) -> str:
     """Methods down, languages and their average across; below them what others report."""
-    values = block.groupby("language")["value"].agg("min" if metric.lower else "max")
-    best = {} if _is_overlap(block) else dict(values.map("{:z.1f}".format))
+    by_language = () if _is_overlap(block) else block.groupby("language")
+    best = {str(language): best_of(own, metric) for language, own in by_language}
     rows = trained_on(block)
     beside = {method: rows.get(recipe, "") for recipe, method in zip(block["recipe"], block["method"], strict=True)}
     columns = languages_of(block)
@@ -260,10 +262,7 @@ def _summary(
     averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
     names, columns = systems(averages), averages["column"].unique()
     rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
-    best = {
-        name: f"{own['value'].agg('min' if metrics[own['metric'].iloc[0]].lower else 'max'):z.1f}"
-        for name, own in averages.groupby("column")
-    }
+    best = {name: best_of(own, metrics[own["metric"].iloc[0]]) for name, own in averages.groupby("column")}
     hundredths = all(metrics[name].points == 100 for name in averages["metric"].unique())
     parts = [_summary_legend(table, averages, hundredths)]
     for group in dict.fromkeys(groups.get(name, "") for name in columns):
@@ -277,7 +276,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     """What the numbers are; `hundredths`: they are printed x 100."""
     level = table["level"].iloc[0]
     measured = table[table["language"] != AVERAGE].drop_duplicates(["column", "language"])
-    told = "; ".join(_told(measured))
+    told = "; ".join(_items_measured(measured))
     lines = [
         f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the {level:.0%} "
         "bootstrap interval over seeds and items; languages are not resampled. Bold: the best of a column."
@@ -291,7 +290,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     return " ".join([*lines, *_notes(averages, "column")])
 
 
-def _told(measured: pd.DataFrame) -> Iterator[str]:
+def _items_measured(measured: pd.DataFrame) -> Iterator[str]:
     """`Tatoeba: f1@1 forward, 112 languages, 88,000 items`; of many columns with as much the first and the last."""
     alike: dict[str, list[tuple[str, str]]] = {}
     for column, rows in measured.groupby("column", sort=False):
@@ -304,65 +303,3 @@ def _told(measured: pd.DataFrame) -> Iterator[str]:
             yield f"{columns[0][0]} ... {columns[-1][0]} ({len(columns)} columns): {much}"
         else:
             yield from (f"{column}: {metric}, {much}" for column, metric in columns)
-
-
-# ------------------------------------------------------------------------------------------------ the paper's own table
-
-
-def _against(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
-    """Every number that the paper prints in this table, with ours where there is one."""
-    printed = _printed(table, spec, published)
-    if printed.empty:
-        return []
-    counts = printed["verdict"].value_counts()
-    told = ", ".join(f"{counts.get(kind, 0)} {kind}" for kind in (REPRODUCED, NOT_REPRODUCED, NOT_RUN))
-    level = table["level"].iloc[0]
-    text = (
-        f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number is within "
-        f"our {level:.0%} interval over seeds and items. A number of ours on other data, or of another encoder, is no "
-        "attempt at the paper's, which counts as not run."
-    )
-    if printed["ours"].str.len().max() > 1:
-        text += " Where several rows of ours have one number of the paper, all are here, and all must reproduce it."
-    grids = []
-    if (printed["verdict"] != NOT_RUN).any():
-        for (task, metric, backbone), rows in printed.groupby(["task", "metric", "backbone"], sort=False):
-            grids += [f"### {' '.join(filter(None, (task, metric, backbone)))}", _paper_grid(rows)]
-    return ["## The paper's numbers, and ours", text, *grids]
-
-
-def _printed(table: pd.DataFrame, spec: TableSpec, published: Published) -> pd.DataFrame:
-    """A row for each of the paper's cells: its number, the rows of `ours` that have it as texts, and their verdict."""
-    attempts = dict([*table[table["verdict"] != ""].groupby("paper_cell", sort=False)])
-    rows = [
-        {"system": cell.system, "paper": cell.value, **_attempted(attempts.get(NAME.join(key)))}
-        | dict(zip(KEY, key, strict=True))
-        for key, cell in published.cells.items()
-        if (key[KEY.index("task")], key[KEY.index("metric")]) in spec.printed
-    ]
-    return pd.DataFrame(rows, columns=["system", "paper", "ours", "verdict", *KEY])
-
-
-def _attempted(rows: pd.DataFrame | None) -> dict[str, Any]:
-    """The rows of ours that have one number of the paper, and whether all reproduce it."""
-    if rows is None:
-        return {"ours": [], "verdict": NOT_RUN}
-    ours = [f"{row['value']:z.1f} ({row['delta']:+z.1f}){MARKS[row['verdict']]}" for _, row in rows.iterrows()]
-    return {"ours": ours, "verdict": REPRODUCED if (rows["verdict"] == REPRODUCED).all() else NOT_REPRODUCED}
-
-
-def _paper_grid(rows: pd.DataFrame) -> str:
-    languages = list(rows["language"].unique())
-    lines = [["Method", *languages]]
-    for system, cells in rows.groupby("system", sort=False):
-        by_language = {cell["language"]: cell for _, cell in cells.iterrows()}
-        lines.append([str(system), *(_compared(by_language.get(language)) for language in languages)])
-    return grid(lines)
-
-
-def _compared(cell: pd.Series | None) -> str:
-    """`72.3 → 71.9 (-0.4) ✓`, or the paper's number alone."""
-    if cell is None:
-        return ""
-    paper = f"{cell['paper']:.1f}"
-    return f"{paper} → {', '.join(cell['ours'])}" if cell["ours"] else paper

@@ -9,6 +9,7 @@ from seedbed import manifests
 from seedbed.encoders.export.card import Usage, usage_of
 from seedbed.evaluation.metrics import lexical
 from seedbed.markdown import table
+from seedbed.tables.cells import interval
 from seedbed.tables.quotes import NO_INTERVAL
 
 TITLE = "## The best encoder of each language"
@@ -133,5 +134,5 @@ def _significance(other: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _number(found: Mapping[str, float]) -> str:
-    interval = f" [{found['low']:z.1f}, {found['high']:z.1f}]" if "low" in found else ""
-    return f"{found['value']:z.1f}{interval}"
+    within = f" {interval(found)}" if "low" in found else ""
+    return f"{found['value']:z.1f}{within}"

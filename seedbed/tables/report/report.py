@@ -14,7 +14,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 from pydantic import BaseModel, FiniteFloat
 
-from seedbed.io import UserError, atomic, read_json
+from seedbed.io import AGAIN, UserError, atomic, read_json
 from seedbed.resources import resource
 from seedbed.settings import Model, validated
 from seedbed.tables.pages import neighbour_browser, triplet_browser
@@ -27,7 +27,6 @@ SCRIPT = resource("report.js")
 GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
 """Folders in the zip by type of file; the page's template determines what it shows of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
-AGAIN = "delete it and run Snakemake again, which makes it again"
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
 
 
@@ -43,7 +42,6 @@ def report(
     sample: int = 5,
     anchors: int = 60,
     max_megabytes: float = 20,
-    template: Path = TEMPLATE,
 ) -> None:
     """Write report.zip: index.html, which is self-contained, and the files.
 
@@ -59,7 +57,6 @@ def report(
             `neighbour_browser`.
         anchors: number of anchors of each language with triplets, see `triplet_browser`.
         max_megabytes: larger files are listed on the page but not in the zip.
-        template: the page's Jinja template.
 
     Raises:
         UserError: an unknown group, a missing file, or one with unexpected content.
@@ -74,7 +71,7 @@ def report(
     large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
     shown = {group: named.get(group, {}) for group in GROUPS}
     facts = {"title": title, "members": sorted(small), "large": large, "made": made, "languages": languages}
-    page = _page(shown, sample, anchors, template, answer=_markdown(answer, below=0), claims=_markdown(claims), **facts)
+    page = _page(shown, sample, anchors, answer=_markdown(answer, below=0), claims=_markdown(claims), **facts)
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         _add(archive, "index.html", page.encode())
         for name, path in sorted(small.items()):
@@ -105,7 +102,7 @@ def _of_mining(files: Mapping[str, Path], sample: int) -> dict[str, Any]:
     }
 
 
-def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, template: Path, **facts: Any) -> str:
+def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, **facts: Any) -> str:
     """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too.
 
     The script is this project's; the page's content security policy has its digest, so that a browser runs no other.
@@ -113,7 +110,7 @@ def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, te
     kept, rejected, script = [*files["triplets"].values()], [*files["rejected"].values()], _text(SCRIPT)
     tight = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, **tight)
-    return environment.from_string(template.read_text(encoding="utf-8")).render(
+    return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
         figures=_figures(files["figures"]),
         layouts=[_markdown(_text(path)) for path in files["layouts"].values()],
         audits={name: _checked(path, _Audit, "a report of audit_triplets") for name, path in files["audits"].items()},

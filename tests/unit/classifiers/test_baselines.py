@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from seedbed.classifiers.answers import Answers
-from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scores import Scores, System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems.chance import majority, random_labels
@@ -18,7 +18,7 @@ KNN = Task(protocol="knn", k=[1, 5, 10])
 
 
 def by_classifier(test: pd.DataFrame, predicted: list[str], train: pd.DataFrame | None = TRAIN) -> Scores:
-    return score(KNN, test, train=train, answer=lambda *_: Answers(predicted))
+    return score(KNN, test, System(answer=lambda *_: Answers(predicted)), train=train)
 
 
 def texts(count: int, language: str = "") -> pd.DataFrame:

@@ -19,6 +19,7 @@ from seedbed.encoders.models import loading
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.translations.policy import features
 from seedbed.evaluation.files import Set
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, open_system
@@ -145,7 +146,7 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
     texts = [*test["question"], "paka", "mbwa", "samaki"]
     english = {text: f"said {text}" for text in texts} if in_english else {}
     opening = Opening([Set("t", Task(protocol=task), test, None, {})], "swh", "Swahili", None, english=english)
-    found = score(Task(protocol=task), test, answer=open_system(tmp_path / "described", opening).answer)
+    found = score(Task(protocol=task), test, open_system(tmp_path / "described", opening))
     said = (
         test.replace(
             {
@@ -165,8 +166,8 @@ def test_the_variant_is_asked_in_english_after_what_the_adaptor_makes_of_the_que
         asked = [*map(Problem, test["id"], prompts(said, str, "plain"), test["question"])]
         return generate_answers(settings(base), lambda: model, asked, labels, HOW, vectors=lambda: vectors)
 
-    pd.testing.assert_frame_equal(found.items, score(Task(protocol=task), test, answer=answer).items)
-    plain = score(Task(protocol=task), test, answer=lambda trial, labels: _without(base, model, said, labels))
+    pd.testing.assert_frame_equal(found.items, score(Task(protocol=task), test, System(answer=answer)).items)
+    plain = score(Task(protocol=task), test, System(answer=lambda trial, labels: _without(base, model, said, labels)))
     assert len(plain.items) == len(found.items)
 
 

@@ -216,7 +216,7 @@ def test_letters_that_were_kept_without_the_mark_of_thoughts_are_asked_for_again
     texts = reasoning.prompts(TEST, str, "chat")
     with answers(opening.state, key) as journal:
         journal.commit(Completion(fingerprint([text])[:32], "so the answer is C", False) for text in texts)
-    found = score(task, TEST, answer=open_system(tmp_path / "it", opening).answer)
+    found = score(task, TEST, open_system(tmp_path / "it", opening))
     assert list(found.items["predicted"]) == ["", ""]
 
 
@@ -231,7 +231,7 @@ def opened(
     }
     describe(folder, {"name": "tiny", "variant": variant}, system | {"variant": variant}, {"base": base})
     opening = Opening([Set("t", task, test, None, {})], "swh", "Swahili", None, english=english or {})
-    return score(task, test, answer=open_system(folder, opening).answer)
+    return score(task, test, open_system(folder, opening))
 
 
 def test_the_translated_variant_is_asked_in_english_alone(base: Path, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.translations.files import ChosenEnglish, read_choices
 from seedbed.evaluation import protocols
 from seedbed.evaluation.metrics.stability import deviation_bound
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_table
@@ -62,9 +63,13 @@ def test_error_deviation_and_bound_are_those_of_a_loop_over_vectors() -> None:
     for i in range(10):  # a perfect anchor of a wrong translation: sqrt(2) |h - h*| lies beyond the printed |h - h*|
         vectors[f"x{i}"][0] = vectors[f"x{i}"][1]
     found = score(
-        Task(protocol="deviation"), test, lambda wanted: None,
-        paths=lambda wanted: np.stack([vectors[text] for text in wanted], axis=1).astype(np.float32),
-    )  # fmt: skip
+        Task(protocol="deviation"),
+        test,
+        System(
+            lambda wanted: None,
+            paths=lambda wanted: np.stack([vectors[text] for text in wanted], axis=1).astype(np.float32),
+        ),
+    )
     g, h = np.stack([vectors[f"x{i}"] for i in range(n)], axis=1)
     expected = by_loop(g, h, np.stack([vectors[f"y{i}"][1] for i in range(n)]))
     assert found.metrics == pytest.approx(expected, rel=1e-5)
@@ -89,9 +94,13 @@ def test_the_printed_bound_is_no_less_than_what_it_is_said_to_be_at_least() -> N
         printed.append(deviation_bound(math.dist(g, h), float((p * np.log(p / q)).sum()), 1, form="printed"))
     test = pd.DataFrame({"id": [*map(str, range(500))], "text": [f"x{n}" for n in range(500)]})
     found = score(
-        Task(protocol="deviation"), test.assign(pivot=test["text"].str.replace("x", "y")), lambda wanted: None,
-        paths=lambda wanted: np.stack([vectors[text] for text in wanted], axis=1).astype(np.float32),
-    )  # fmt: skip
+        Task(protocol="deviation"),
+        test.assign(pivot=test["text"].str.replace("x", "y")),
+        System(
+            lambda wanted: None,
+            paths=lambda wanted: np.stack([vectors[text] for text in wanted], axis=1).astype(np.float32),
+        ),
+    )
     assert (found.items["least_printed_bound"] <= np.array(printed) + 1e-6).all()
     false = (found.items["deviation"] > np.array(printed) + 1e-6).mean()
     assert 10 * false < found.metrics["beyond_least_printed"] and found.items["beyond"].mean() > 0.3
@@ -105,7 +114,9 @@ def test_of_a_real_encoder_they_are_those_of_its_two_sides(make_weights: Callabl
     english = loading.load(sides["english"], pooling="own")
     encoder = SentenceTransformer(modules=[TwoPaths(anchored, english, fusion)], device="cpu")
     encoder[0].english = dict(zip([*TEXTS, *HUMAN], [*CHOSEN, *HUMAN], strict=True))
-    found = score(Task(protocol="deviation"), TEST, encoder.encode, paths=lambda wanted: path_vectors(encoder, wanted))
+    found = score(
+        Task(protocol="deviation"), TEST, System(encoder.encode, paths=lambda wanted: path_vectors(encoder, wanted))
+    )
     g = unit(np.stack([anchored.encode(text) for text in TEXTS]))
     h, ideal = (unit(np.stack([english.encode(text) for text in column])) for column in (CHOSEN, HUMAN))
     assert found.metrics == pytest.approx(by_loop(g, h, ideal), rel=1e-4)
@@ -133,7 +144,7 @@ def test_shares_are_counted_with_what_a_choice_at_random_would_give(tmp_path: Pa
     known = read_choices([tmp_path / "choices.tsv"])
     assert known["text 0"] == ChosenEnglish("human", ("human", "opus")) and known["text 2"].usable == ("human",)
     test = table[["id", "text"]].astype(str)
-    found = score(Task(protocol="shares"), test, choices=lambda wanted: [known[text] for text in wanted])
+    found = score(Task(protocol="shares"), test, System(choices=lambda wanted: [known[text] for text in wanted]))
     uniform = (1 / 2 + 1 / 3 + 1 + 1 / 3) / 4
     assert found.metrics == pytest.approx(
         {"share_human": 0.75, "share_opus": 0.25, "share_nllb": 0, "uniform": uniform}
@@ -148,7 +159,7 @@ def test_shares_are_counted_with_what_a_choice_at_random_would_give(tmp_path: Pa
 @pytest.mark.parametrize(("protocol", "asked"), [("deviation", "paths"), ("shares", "choices")])
 def test_an_encoder_of_one_text_is_refused(protocol: str, asked: str) -> None:
     with pytest.raises(UserError, match=f"{protocol} asks for {asked}.*vectors and"):
-        score(Task(protocol=protocol), TEST, lambda wanted: np.ones((len(wanted), 2)))
+        score(Task(protocol=protocol), TEST, System(lambda wanted: np.ones((len(wanted), 2))))
 
 
 def test_no_order_of_texts_changes_a_number() -> None:
@@ -156,7 +167,7 @@ def test_no_order_of_texts_changes_a_number() -> None:
     paths = lambda wanted: np.stack([vectors[text] for text in wanted], axis=1)  # noqa: E731
     every = [
         score(
-            Task(protocol="deviation"), TEST.iloc[list(order)].reset_index(drop=True), paths=paths, encode=len
+            Task(protocol="deviation"), TEST.iloc[list(order)].reset_index(drop=True), System(paths=paths, encode=len)
         ).metrics
         for order in itertools.permutations(range(3))
     ]

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from seedbed.evaluation import protocols
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -32,9 +33,9 @@ def means(sentences: Sequence[str]) -> np.ndarray:
 
 
 def test_each_layer_as_bitext_scores_it_alone(pairs: pd.DataFrame) -> None:
-    found = score(Task(protocol="layers"), pairs, layers=means)
+    found = score(Task(protocol="layers"), pairs, System(layers=means))
     for layer in range(3):
-        alone = score(Task(protocol="bitext"), pairs, lambda texts, layer=layer: means(texts)[layer])
+        alone = score(Task(protocol="bitext"), pairs, System(lambda texts, layer=layer: means(texts)[layer]))
         assert found.metrics[f"layer_{layer}_forward"] == alone.metrics["forward_accuracy_at_1"]
         assert found.metrics[f"layer_{layer}_backward"] == alone.metrics["backward_accuracy_at_1"]
         assert found.metrics[f"layer_{layer}"] == pytest.approx(alone.main)
@@ -45,13 +46,13 @@ def test_each_layer_as_bitext_scores_it_alone(pairs: pd.DataFrame) -> None:
 
 def test_all_texts_are_sent_once(pairs: pd.DataFrame) -> None:
     calls: list[list[str]] = []
-    score(Task(protocol="layers"), pairs, layers=lambda texts: calls.append(list(texts)) or means(texts))
+    score(Task(protocol="layers"), pairs, System(layers=lambda texts: calls.append(list(texts)) or means(texts)))
     assert [sorted(call) for call in calls] == [sorted({*pairs["text"], *pairs["pivot"]})]
     assert texts(Task(protocol="layers"), pairs) == []  # no embeddings as well
 
 
 def test_the_items_give_every_metric(pairs: pd.DataFrame) -> None:
-    found = score(Task(protocol="layers"), pairs, layers=means)
+    found = score(Task(protocol="layers"), pairs, System(layers=means))
     for name, metric in protocols.load("layers").METRICS.items():
         if metric.key in found.metrics:
             items = metric.by.read(found.items, list(metric.items))
@@ -62,4 +63,4 @@ def test_the_items_give_every_metric(pairs: pd.DataFrame) -> None:
 @pytest.mark.parametrize("system", [{"encode": means}, {"search": lambda queries, corpus, k: queries}])
 def test_what_has_no_layers_is_refused(pairs: pd.DataFrame, system: dict) -> None:
     with pytest.raises(UserError, match=r"layers asks.*distances alone"):
-        score(Task(protocol="layers"), pairs, **system)
+        score(Task(protocol="layers"), pairs, System(**system))

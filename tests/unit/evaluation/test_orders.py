@@ -11,6 +11,7 @@ from scipy.stats import spearmanr
 
 from seedbed.evaluation.aggregation import MEAN, SPEARMAN
 from seedbed.evaluation.orders import concatenate_orders, join_languages, split_orders
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.significance import replicates
@@ -72,7 +73,7 @@ def test_orders_stand_as_the_test_has_them() -> None:
 
 def test_the_score_is_the_mean_of_the_orders_and_not_of_all_rows() -> None:
     test = join_languages(STS, "aze-kaz", sets())
-    found = score(STS, test, encode, second=other)
+    found = score(STS, test, System(encode, second=other))
     rho, every = [], []
     for order, sides in (("aze-kaz", (encode, other)), ("kaz-aze", (other, encode))):
         rows = test[test["order"] == order]
@@ -90,16 +91,16 @@ def test_one_order_stays_alone_and_swapped_names_are_the_same_pair() -> None:
     one, two = sets()
     both = join_languages(STS, "aze-kaz", [one, two])
     alone = both[both["order"] == "kaz-aze"].reset_index(drop=True)
-    found = score(STS, alone, encode, second=other)
+    found = score(STS, alone, System(encode, second=other))
     assert found.main == pytest.approx(spearmanr(alone["score"].astype(float), cosines(alone, other, encode)).statistic)
     plain = alone.drop(columns="order")
-    turned = score(STS, plain, other, second=encode)
+    turned = score(STS, plain, System(other, second=encode))
     assert turned.main == found.main and "order" not in turned.items, "without a name the first goes first"
-    again = score(STS, join_languages(STS, "aze-kaz", [two, one]), encode, second=other)
+    again = score(STS, join_languages(STS, "aze-kaz", [two, one]), System(encode, second=other))
     renamed = join_languages(STS, "aze-kaz", [one, two]).assign(
         order=lambda t: t["order"].map(lambda o: "-".join(o.split("-")[::-1]))
     )
-    assert again.main == pytest.approx(score(STS, renamed, encode, second=other).main, abs=1e-6)
+    assert again.main == pytest.approx(score(STS, renamed, System(encode, second=other)).main, abs=1e-6)
 
 
 def test_each_encoder_reads_each_text_once_and_what_both_have_is_read_by_both() -> None:
@@ -110,8 +111,10 @@ def test_each_encoder_reads_each_text_once_and_what_both_have_is_read_by_both() 
     score(
         STS,
         test,
-        lambda texts: asked["one"].extend(texts) or encode(texts),
-        second=lambda texts: asked["two"].extend(texts) or other(texts),
+        System(
+            lambda texts: asked["one"].extend(texts) or encode(texts),
+            second=lambda texts: asked["two"].extend(texts) or other(texts),
+        ),
     )
     assert all(len(texts) == len({*texts}) for texts in asked.values())
     first, last = test[test["order"] == "aze-kaz"], test[test["order"] == "kaz-aze"]
@@ -148,13 +151,13 @@ def test_an_id_that_stands_twice_joins_nothing(side: int) -> None:
 def test_orders_that_are_of_no_pair_are_refused(names: tuple[str, str]) -> None:
     test = join_languages(STS, "aze-kaz", sets())
     test["order"] = test["order"].map(dict(zip(("aze-kaz", "kaz-aze"), names, strict=True)))
-    for call in (lambda: score(STS, test, encode, second=other), lambda: check(STS, test)):
+    for call in (lambda: score(STS, test, System(encode, second=other)), lambda: check(STS, test)):
         with pytest.raises(UserError, match="^order: .* is no order of .*; expected"):
             call()
     known = join_languages(STS, "aze-kaz", sets())
-    assert score(STS, known, encode, second=other, language="aze-kaz").main
+    assert score(STS, known, System(encode, second=other), language="aze-kaz").main
     with pytest.raises(UserError, match=r"^order: 'aze-kaz'.*expected eng-hau or hau-eng"):
-        score(STS, known, encode, second=other, language="eng-hau")
+        score(STS, known, System(encode, second=other), language="eng-hau")
 
 
 def test_numbers_of_answers_must_agree_and_answers_stay_with_their_question() -> None:
@@ -169,7 +172,7 @@ def test_numbers_of_answers_must_agree_and_answers_stay_with_their_question() ->
 
 def test_a_protocol_of_one_language_refuses_a_second() -> None:
     with pytest.raises(UserError, match="geometry has no tests of two languages"):
-        score(Task(protocol="geometry"), graded(), encode, second=other)
+        score(Task(protocol="geometry"), graded(), System(encode, second=other))
 
 
 @pytest.mark.parametrize("uneven", [False, True])

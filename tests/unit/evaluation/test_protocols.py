@@ -15,6 +15,7 @@ from scipy.stats import pearsonr, spearmanr
 from scripts import score as program
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import which
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import check, score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_json, write_table
@@ -49,7 +50,7 @@ def graded(n: int = 30, low: float = 0, high: float = 1) -> pd.DataFrame:
 def test_sts_is_the_rank_correlation_of_cosine_and_gold() -> None:
     """Of vectors of other lengths than one; the two correlations differ, and the first is the score."""
     test = graded()
-    scores = score(Task(protocol="sts"), test, encode)
+    scores = score(Task(protocol="sts"), test, System(encode))
     a, b = (np.stack([encode([text])[0] for text in test[name]]) for name in ("sentence1", "sentence2"))
     cosine = (a * b).sum(1) / np.linalg.norm(a, axis=1) / np.linalg.norm(b, axis=1)
     gold = test["score"].astype(float)
@@ -64,7 +65,7 @@ def test_sts_is_the_rank_correlation_of_cosine_and_gold() -> None:
 @pytest.mark.parametrize("scale", [(0.0, 1.0), (1.0, 5.0), (-2.0, 3.0)])
 def test_geometry_is_numpys(scale: tuple[float, float]) -> None:
     test = graded(low=scale[0], high=scale[1])
-    scores = score(Task(protocol="geometry", scale=scale), test, encode)
+    scores = score(Task(protocol="geometry", scale=scale), test, System(encode))
     positive = test.iloc[[i for i in range(30) if i / 29 >= 0.8]]
     unit = {text: v / np.linalg.norm(v) for text in test["sentence1"] for v in encode([text]).astype(np.float64)}
     distances = [
@@ -83,27 +84,30 @@ def test_uniformity_is_of_the_sentences_of_both_sides() -> None:
     every = encode(list("abcd")).astype(np.float64)
     every /= np.linalg.norm(every, axis=1, keepdims=True)
     expected = np.log(np.mean(np.exp(-2 * pdist(every, "sqeuclidean"))))
-    metrics = score(Task(protocol="geometry", scale=(0, 0.8)), test, encode).metrics
+    metrics = score(Task(protocol="geometry", scale=(0, 0.8)), test, System(encode)).metrics
     assert metrics["uniformity"] == pytest.approx(expected) and metrics["sentences"] == 4
 
 
 def test_geometry_does_not_depend_on_the_order_of_rows() -> None:
     test = graded()
-    expected = score(Task(protocol="geometry"), test, encode).metrics
-    assert score(Task(protocol="geometry"), test[::-1], encode).metrics == pytest.approx(expected, rel=1e-12)
+    expected = score(Task(protocol="geometry"), test, System(encode)).metrics
+    assert score(Task(protocol="geometry"), test[::-1], System(encode)).metrics == pytest.approx(expected, rel=1e-12)
 
 
 def test_four_of_five_is_positive_whatever_its_last_bit() -> None:
     test = graded(4).assign(score=["4.0", str(1.1 + 2.9), "3.99", "0"])
-    assert score(Task(protocol="geometry", scale=(0, 5)), test, encode).items["id"].tolist() == ["0", "1"]
+    assert score(Task(protocol="geometry", scale=(0, 5)), test, System(encode)).items["id"].tolist() == ["0", "1"]
     tenths = graded(4).assign(score=["0.7", "0.7", "0.69", "-0.1"])  # (0.7 - -0.1) / 1 is 0.7999...
-    assert score(Task(protocol="geometry", scale=(-0.1, 0.9)), tenths, encode).items["id"].tolist() == ["0", "1"]
+    assert score(Task(protocol="geometry", scale=(-0.1, 0.9)), tenths, System(encode)).items["id"].tolist() == [
+        "0",
+        "1",
+    ]
 
 
 def test_one_positive_pair_is_too_few() -> None:
     test = graded(4).assign(score=["4", "3.9", "0", "0"])
     with pytest.raises(UserError, match=r"geometry: 1 pairs.*at least 4"):
-        score(Task(protocol="geometry", scale=(0, 5)), test, encode)
+        score(Task(protocol="geometry", scale=(0, 5)), test, System(encode))
 
 
 @pytest.mark.parametrize(
@@ -129,7 +133,7 @@ def test_embeddings_that_are_not_finite_are_refused(protocol: str) -> None:
     else:
         system = {"encode": lambda texts: np.full((len(texts), 2), np.nan)}
     with pytest.raises(UserError, match="not finite; its training diverged"):
-        score(Task(protocol=protocol), test, **system, train=test)
+        score(Task(protocol=protocol), test, System(**system), train=test)
 
 
 @pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"layers", "deviation", "shares"}))
@@ -139,7 +143,7 @@ def test_the_texts_of_a_task_are_those_that_it_encodes(protocol: str) -> None:
     train = pd.DataFrame({"id": ["a", "b"], "text": ["another", "sentence 1"], "label": "joy"})
     asked: list[str] = []
     train = train if protocol == "knn" else None
-    score(Task(protocol=protocol), test, lambda wanted: asked.extend(wanted) or encode(wanted), train=train)
+    score(Task(protocol=protocol), test, System(lambda wanted: asked.extend(wanted) or encode(wanted)), train=train)
     found = texts(Task(protocol=protocol), test, train)
     if protocol == "stability":  # it encodes edited copies too, which nobody else asks for
         assert {*found} < {*asked}

@@ -15,10 +15,10 @@ from seedbed.encoders.models.loading import load, open_encoder
 from seedbed.encoders.settings import Prompts
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.protocols.retrieval import TREC_EVAL
-from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scores import Scores, System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.systems import Opening, System, open_system
+from seedbed.evaluation.systems import Opening, open_system
 from seedbed.vectors.read_as import ReadAs
 from tests import tiny
 
@@ -58,7 +58,9 @@ def by_prompt(folder: Path, found: pd.DataFrame, task: Task, role: dict[str, str
     """The score of texts that have their prompts already, by an encoder that puts none."""
     plain = load(folder, pooling="own", prefix="")
     told = {text: getattr(PROMPTS, name) + text for column, name in role.items() for text in found[column]}
-    return score(task, found, lambda texts: plain.encode([told.get(text, "watoto maji: " + text) for text in texts]))
+    return score(
+        task, found, System(lambda texts: plain.encode([told.get(text, "watoto maji: " + text) for text in texts]))
+    )
 
 
 TASKS = [
@@ -73,13 +75,13 @@ def test_a_query_is_read_otherwise_than_a_document(folder: Path, tmp_path: Path,
     expected = by_prompt(folder, test, task, role)
     for _ in range(2):  # made, and read from the store
         system = opened(folder, task, test, tmp_path / "state")
-        found = score(task, test, system.encode)
+        found = score(task, test, System(system.encode))
         pd.testing.assert_frame_equal(found.items, expected.items, atol=1e-6)
-    alike = score(task, test, system.encode.text)
+    alike = score(task, test, System(system.encode.text))
     assert not alike.items.equals(found.items), "the prompts change something"
     second = opened(folder, task, test, tmp_path / "state", second=folder) if protocol == "choice" else None
     if second:
-        both = score(task, test, second.encode, second=second.second, language="hau-eng")
+        both = score(task, test, System(second.encode, second=second.second), language="hau-eng")
         pd.testing.assert_frame_equal(both.items, expected.items, atol=1e-6)
 
 
@@ -87,7 +89,7 @@ def test_mteb_asks_in_the_same_way(folder: Path) -> None:
     mteb = {"name": "BelebeleRetrieval", "subset": "swh_Latn-swh_Latn"}
     task, test = Task(protocol="retrieval", source={"file": "x"}, mteb=mteb), questions()
     system = opened(folder, task, test)
-    found = score(task, test, system.encode)
+    found = score(task, test, System(system.encode))
     before = dict(found.metrics)
     system.check(Set("task", task, test, None, {"origin": []}), found)
     for metric in TREC_EVAL:
@@ -123,5 +125,5 @@ def test_no_text_is_encoded_twice_unless_it_is_read_otherwise(folder: Path) -> N
 
     test = questions().assign(query=[*tiny.sentences("eng", 8), *[""] * 4])  # the queries are documents too
     read = ReadAs(encode("text"), {"query": encode("query"), "document": encode("document")})
-    score(Task(protocol="retrieval"), test, read)
+    score(Task(protocol="retrieval"), test, System(read))
     assert len(asked) == len({*asked}) == 8 + 12

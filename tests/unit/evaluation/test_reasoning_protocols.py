@@ -10,7 +10,7 @@ import pytest
 
 from seedbed.classifiers.answers import Answers
 from seedbed.evaluation.protocols import names
-from seedbed.evaluation.scores import Scores, Trial
+from seedbed.evaluation.scores import Scores, System, Trial
 from seedbed.evaluation.scoring import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -33,7 +33,7 @@ def solved(texts: Sequence[str], cut: int = 0) -> Scores:
         assert labels == ()
         return Answers(list(texts), None, cut)
 
-    return score(MATH, PROBLEMS, answer=answer)
+    return score(MATH, PROBLEMS, System(answer=answer))
 
 
 def chosen(labels: list[str], probabilities: np.ndarray | None = None) -> Scores:
@@ -41,7 +41,7 @@ def chosen(labels: list[str], probabilities: np.ndarray | None = None) -> Scores
         assert letters == ["A", "B", "C", "D"]
         return Answers(labels, probabilities)
 
-    return score(CHOICE, QUESTIONS, answer=answer)
+    return score(CHOICE, QUESTIONS, System(answer=answer))
 
 
 def test_the_last_number_is_the_answer_in_digits_of_any_script() -> None:
@@ -55,7 +55,7 @@ def test_the_last_number_is_the_answer_in_digits_of_any_script() -> None:
 def test_a_gold_answer_is_read_in_the_language_of_the_test() -> None:
     german = PROBLEMS.assign(answer=["70.000", "1.250", "18", "3,5"])
     texts = ["Die Antwort ist 70.000.", "Es sind 1250.", "18", "3,50 Euro"]
-    found = score(MATH, german, answer=lambda trial, labels: Answers(texts, None, 0), language="deu")
+    found = score(MATH, german, System(answer=lambda trial, labels: Answers(texts, None, 0)), language="deu")
     assert list(found.items["gold"]) == ["70000", "1250", "18", "3.5"] and found.main == 1
 
 
@@ -84,7 +84,7 @@ def test_more_options_than_letters() -> None:
 
 def test_an_encoder_needs_a_passage() -> None:
     with pytest.raises(UserError, match=r"choice: 'a'.*compares"):
-        score(Task(protocol="choice"), QUESTIONS, lambda texts: np.ones((len(texts), 2)))
+        score(Task(protocol="choice"), QUESTIONS, System(lambda texts: np.ones((len(texts), 2))))
     assert {"math", "multiple_choice"} <= {*names()}
     with pytest.raises(UserError, match="protocol math asks for labels"):
-        score(MATH, PROBLEMS, lambda texts: np.ones((len(texts), 2)))
+        score(MATH, PROBLEMS, System(lambda texts: np.ones((len(texts), 2))))

@@ -33,7 +33,7 @@ from seedbed.evaluation.protocols.retrieval import (
     ranking,
     unsettled,
 )
-from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scores import Scores, System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.scoring import texts as texts_of
 from seedbed.evaluation.settings import Task
@@ -109,7 +109,7 @@ def by_hand(test: pd.DataFrame, encode: Callable[[Sequence[str]], np.ndarray]) -
 def test_agrees_with_a_computation_by_hand(seed: int) -> None:
     test, encode = judgements(seed=seed), encoder(seed)
     expected = by_hand(test, encode)
-    scores = score(Task(protocol="retrieval"), test, encode)
+    scores = score(Task(protocol="retrieval"), test, System(encode))
     assert list(scores.items["id"]) == list(expected)
     np.testing.assert_allclose(scores.items["ndcg_at_10"], [row[0] for row in expected.values()], atol=1e-9)
     np.testing.assert_allclose(scores.items["recall_at_10"], [row[1] for row in expected.values()], atol=1e-9)
@@ -120,9 +120,9 @@ def test_agrees_with_a_computation_by_hand(seed: int) -> None:
 
 def test_the_order_of_rows_does_not_matter() -> None:
     test = judgements()
-    expected = score(Task(protocol="retrieval"), test, encoder())
+    expected = score(Task(protocol="retrieval"), test, System(encoder()))
     for seed in range(5):
-        moved = score(Task(protocol="retrieval"), test.sample(frac=1, random_state=seed), encoder())
+        moved = score(Task(protocol="retrieval"), test.sample(frac=1, random_state=seed), System(encoder()))
         pd.testing.assert_frame_equal(
             moved.items.sort_values("id", ignore_index=True), expected.items.sort_values("id", ignore_index=True)
         )
@@ -150,7 +150,7 @@ def test_each_text_is_encoded_once_and_no_empty_query() -> None:
         return encoder()(texts)
 
     test = judgements()
-    score(Task(protocol="retrieval"), test, encode)
+    score(Task(protocol="retrieval"), test, System(encode))
     assert sorted(seen) == sorted({*test["query"], *test["document"]} - {""})
 
 
@@ -158,7 +158,7 @@ def test_a_query_without_a_relevant_document_scores_nothing_and_counts() -> None
     test = numbered(
         [{"query": "a", "document": "x", "relevance": "1"}, {"query": "b", "document": "x", "relevance": "0"}]
     )
-    scores = score(Task(protocol="retrieval"), test, encoder())
+    scores = score(Task(protocol="retrieval"), test, System(encoder()))
     assert scores.items["ndcg_at_10"].tolist() == [1, 0] and scores.main == 0.5
 
 
@@ -199,7 +199,7 @@ def sentences_judged() -> pd.DataFrame:
 def test_agrees_with_mteb(tiny_encoder, name: str, subset: str) -> None:
     test = sentences_judged()
     task = Task(protocol="retrieval", mteb={"name": name, "subset": subset})
-    ours = score(Task(protocol="retrieval"), test, tiny_encoder.encode)
+    ours = score(Task(protocol="retrieval"), test, System(tiny_encoder.encode))
     theirs = mteb_scores(task, test, "", tiny_encoder)
     assert 0 < ours.main < 1
     for metric in TREC_EVAL:
@@ -213,7 +213,10 @@ def test_graded_pairs_agree_with_mteb_too(tiny_encoder) -> None:
     test = pd.DataFrame({"id": range(20), "sentence1": texts, "sentence2": texts[7:] + texts[:7]})
     test = test.assign(score=[str(n / 19) for n in range(20)])
     task = Task(protocol="sts", mteb={"name": "SemRel24STS", "subset": "hau"})
-    ours, theirs = score(Task(protocol="sts"), test, tiny_encoder.encode), mteb_scores(task, test, "", tiny_encoder)
+    ours, theirs = (
+        score(Task(protocol="sts"), test, System(tiny_encoder.encode)),
+        mteb_scores(task, test, "", tiny_encoder),
+    )
     assert theirs["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
     single = Task(protocol="sts", mteb={"name": "STSBenchmark"})
     assert mteb_scores(single, test, "", tiny_encoder)["cosine_spearman"] == pytest.approx(ours.main, abs=1e-4)
@@ -317,7 +320,7 @@ def test_a_difference_from_mteb_by_rounding_is_no_failure(tiny_encoder) -> None:
 
     task = Task(protocol="retrieval", mteb={"name": "MIRACLRetrievalHardNegatives", "subset": "sw"})
     given = Set("retrieval", task, test, None, {"origin": [{"kind": "file", "name": "own.tsv"}]})
-    found = score(Task(protocol="retrieval"), test, encode)
+    found = score(Task(protocol="retrieval"), test, System(encode))
     mteb_check.check_by_mteb(tiny_encoder, encode, given, found)
     (note,) = found.notes
     assert "ndcg_at_10" in note and "mteb rounds them to float32" in note
@@ -387,8 +390,10 @@ def forwards(model) -> Iterator[list[int]]:
 @pytest.mark.parametrize("batch_size", [1, 7, 64])
 def test_the_batch_size_does_not_matter(tiny_encoder, batch_size: int) -> None:
     test = sentences_judged()
-    expected = score(Task(protocol="retrieval"), test, tiny_encoder.encode)
-    found = score(Task(protocol="retrieval"), test, lambda texts: tiny_encoder.encode(texts, batch_size=batch_size))
+    expected = score(Task(protocol="retrieval"), test, System(tiny_encoder.encode))
+    found = score(
+        Task(protocol="retrieval"), test, System(lambda texts: tiny_encoder.encode(texts, batch_size=batch_size))
+    )
     pd.testing.assert_frame_equal(found.items, expected.items)
 
 

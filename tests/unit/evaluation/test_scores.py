@@ -12,7 +12,7 @@ import pytest
 from seedbed.evaluation import classification, files
 from seedbed.evaluation.files import origin_in, read_set, write
 from seedbed.evaluation.protocols import sts
-from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scores import Scores, System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_table, write_table
@@ -30,20 +30,20 @@ STS = Task(protocol="sts")
 )
 def test_a_test_set_without_a_correlation_is_told(test: pd.DataFrame, message: str) -> None:
     with pytest.raises(UserError, match=message):
-        score(STS, test, encode)
+        score(STS, test, System(encode))
 
 
 @pytest.mark.parametrize(("value", "message"), [(1, "pairs the cosine 1, so nothing"), (0, "zero vector")])
 def test_an_encoder_that_collapsed_is_told(value: float, message: str) -> None:
     with pytest.raises(UserError, match=f"sts: the encoder .*{message}.*; its training collapsed"):
-        score(STS, graded(), lambda texts: np.full((len(texts), 4), value, np.float32))
+        score(STS, graded(), System(lambda texts: np.full((len(texts), 4), value, np.float32)))
 
 
 def test_one_class_alone_has_its_scores() -> None:
     test = pd.DataFrame({"id": list("abc"), "text": list("xyz"), "label": "joy"})
     for found in (
         classification.of_labels(test, ["joy"] * 3),
-        score(Task(protocol="knn"), test, encode, train=test),
+        score(Task(protocol="knn"), test, System(encode), train=test),
     ):
         assert found.main == 1 and {*found.metrics.values()} == {1.0}
 
@@ -74,7 +74,7 @@ def test_a_score_file_that_cannot_be_written_leaves_no_items(tmp_path: Path, mon
 
 
 def test_a_score_file_and_its_items_keep_their_bytes(tmp_path: Path) -> None:
-    found = score(STS, graded(), encode)
+    found = score(STS, graded(), System(encode))
     files = write(found, {"protocol": "sts"}, tmp_path / "own" / "hau.json")
     write_table(found.items, tmp_path / "items.tsv")
     assert (tmp_path / "own/hau.items.tsv").read_bytes() == (tmp_path / "items.tsv").read_bytes()
@@ -114,13 +114,13 @@ def test_a_record_that_is_none_says_how_it_is_made_again(tmp_path: Path, content
 def test_more_neighbours_than_pairs_is_told() -> None:
     pairs = pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "pivot": ["c", "d"]})
     with pytest.raises(UserError, match=r"bitext: k is 5.*2 pairs.*`k:`"):
-        score(Task(protocol="bitext", k=[1, 5]), pairs, encode)
+        score(Task(protocol="bitext", k=[1, 5]), pairs, System(encode))
 
 
 def test_items_of_bitext_are_those_of_its_accuracy_at_the_first_k() -> None:
     pairs = pd.DataFrame({"id": list("1234"), "text": list("abcd"), "pivot": list("efgh")})
     for k in ([1, 2], [2, 3]):
-        found = score(Task(protocol="bitext", k=k), pairs, encode)
+        found = score(Task(protocol="bitext", k=k), pairs, System(encode))
         assert found.items[["forward", "backward"]].to_numpy().mean() == found.metrics["accuracy"]
         assert found.metrics["accuracy"] < 1
 
@@ -128,5 +128,5 @@ def test_items_of_bitext_are_those_of_its_accuracy_at_the_first_k() -> None:
 def test_of_two_equal_translations_the_first_is_found() -> None:
     """As in MINERS' code, where an index is right, not a text; the record of the set says how many repeat."""
     pairs = pd.DataFrame({"id": ["1", "2"], "text": ["a", "a"], "pivot": ["b", "b"]})
-    found = score(Task(protocol="bitext"), pairs, encode)
+    found = score(Task(protocol="bitext"), pairs, System(encode))
     assert found.items["forward"].tolist() == [1, 0] and found.main == 0.5

@@ -10,7 +10,7 @@ import pytest
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import Query
-from seedbed.evaluation.scores import Trial
+from seedbed.evaluation.scores import System, Trial
 from seedbed.evaluation.scoring import score, trial_of
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.shots import Shots, nearest, queries_of
@@ -79,7 +79,7 @@ def test_each_text_is_asked_with_its_own_shots_and_scored() -> None:
         seen.extend(queries_of(trial, Shots(2)))
         return Answers(["x", "x", ""], None, cut=1)
 
-    found = score(TASK, TEST, on_a_line, train=TRAIN, answer=ask)
+    found = score(TASK, TEST, System(on_a_line, answer=ask), train=TRAIN)
     assert seen[1] == Query("q", "5.2", (("6", "y"), ("4", "x")))
     assert found.main == found.metrics["accuracy"] == pytest.approx(1 / 3)
     # x: 1 of 2 claimed, 1 of 2 found; y and no answer: 0
@@ -102,7 +102,7 @@ def test_a_task_may_offer_labels_that_no_text_has() -> None:
         return Answers(["x", "neutral", "x"], None, cut=0)
 
     task = TASK.updated({"labels": ["neutral", "x"]})
-    found = score(task, TEST, train=TRAIN, answer=ask)
+    found = score(task, TEST, System(answer=ask), train=TRAIN)
     assert seen == ["neutral", "x", "y"]
     assert found.main == pytest.approx(2 / 3) and found.metrics["macro_f1"] == pytest.approx(1 / 3)
     assert found.metrics["unanswered"] == 0
@@ -110,7 +110,7 @@ def test_a_task_may_offer_labels_that_no_text_has() -> None:
 
 def test_likelihoods_come_with_the_probability_of_the_predicted_label() -> None:
     given = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]])
-    found = score(TASK, TEST, train=TRAIN, answer=lambda trial, labels: Answers(["x", "x", "y"], given, cut=0))
+    found = score(TASK, TEST, System(answer=lambda trial, labels: Answers(["x", "x", "y"], given, cut=0)), train=TRAIN)
     assert found.items["probability"].tolist() == [0.75, 0.5, 0.875]
 
 
@@ -134,4 +134,4 @@ def test_without_shots_nothing_is_embedded() -> None:
 )
 def test_what_cannot_be_shown_is_told(train: pd.DataFrame | None, shots: Shots, fault: str) -> None:
     with pytest.raises(UserError, match=fault):
-        score(TASK, TEST, on_a_line, train=train, answer=lambda trial, _: Answers(queries_of(trial, shots)))
+        score(TASK, TEST, System(on_a_line, answer=lambda trial, _: Answers(queries_of(trial, shots))), train=train)

@@ -16,8 +16,9 @@ from seedbed.encoders.models.inference import opened
 from seedbed.encoders.models.loading import load, open_encoder
 from seedbed.encoders.models.parallel_adapters import add_adapters
 from seedbed.evaluation.files import Set
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.settings import Task
-from seedbed.evaluation.systems import Opening, System, in_context, open_system
+from seedbed.evaluation.systems import Opening, in_context, open_system
 from seedbed.io import UserError
 from tests import tiny
 

@@ -16,7 +16,7 @@ from seedbed.classifiers.manifest import LABELS
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import F1_OF_CLASS
 from seedbed.evaluation.files import Set, read_set
-from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scores import Scores, System
 from seedbed.evaluation.scoring import check, score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.significance import replicates
@@ -32,7 +32,7 @@ TRAIN = pd.DataFrame({"id": [*"1234"], "text": [*"klmn"], "label": ["news", "spo
 
 def found(said: Sequence[str] = SAID, test: pd.DataFrame = TEST, train: pd.DataFrame = TRAIN, **settings) -> Scores:
     task = Task(protocol="tuned", **settings)
-    return score(task, test, train=train, answer=lambda asked, labels: Answers([*said]))
+    return score(task, test, System(answer=lambda asked, labels: Answers([*said])), train=train)
 
 
 def test_rows_of_labels_that_training_lacks_are_dropped_and_counted() -> None:
@@ -107,7 +107,7 @@ QUESTIONS = pd.DataFrame(
 def test_answers_are_scored_in_the_words_of_their_language(language: str, f1: list[float]) -> None:
     """An article more than in the right answer costs nothing in English, and elsewhere it is a word."""
     said = Answers(["the a market", "nairobi CITY!", "milk"])
-    scores = score(Task(protocol="qa"), QUESTIONS, answer=lambda asked, labels: said, language=language)
+    scores = score(Task(protocol="qa"), QUESTIONS, System(answer=lambda asked, labels: said), language=language)
     assert list(scores.items["f1"]) == pytest.approx(f1) and scores.main == pytest.approx(np.mean(f1))
     assert scores.metrics["exact_match"] == np.mean([one == 1 for one in f1])
     assert list(scores.items["gold"]) == list(QUESTIONS["answers"])

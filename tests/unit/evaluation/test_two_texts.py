@@ -20,6 +20,7 @@ from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_pat
 from seedbed.evaluation import protocols
 from seedbed.evaluation.files import Set
 from seedbed.evaluation.protocols import choice, declared
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task, TextMap
 from seedbed.evaluation.systems import Opening, open_system
@@ -111,14 +112,14 @@ def test_a_score_is_that_of_the_vectors_of_both_texts(places: dict[str, Path], t
     found = read_json(by_program(places, tmp_path, name, TEXTS))
     task = Task(protocol=name, **{key: value for key, value in OPTIONS.get(name, {}).items() if key != "mteb"})
     train = TRAIN if declared(name).learns else None
-    expected = score(task, TEXTS, lambda texts: vectors(places, texts), train=train)
+    expected = score(task, TEXTS, System(lambda texts: vectors(places, texts)), train=train)
     assert {key: found["metrics"][key] for key in expected.metrics} == pytest.approx(expected.metrics, abs=2e-5)
     if checked := declared(name).mteb:
         theirs = {"cosine_spearman": "spearman", "ndcg_at_10": "ndcg_at_10"}[checked[0]]
         assert {theirs, "main_score"} <= {*found["metrics"]}, "mteb's own numbers stand beside ours"
     if name not in ("lengths",):  # which embeds nothing
         alone = loading.load(places["encoder"] / "source", pooling="own")
-        other = score(task, TEXTS, lambda texts: alone.encode(texts), train=train)
+        other = score(task, TEXTS, System(lambda texts: alone.encode(texts)), train=train)
         assert other.items.to_dict() != expected.items.to_dict(), "the English counts"
 
 
@@ -136,7 +137,7 @@ def test_a_test_of_two_languages_reads_the_english_of_both(places: dict[str, Pat
     orders = []
     for one, other in ((TEXTS, turned), (turned, TEXTS)):
         test = one.assign(**{column: other[column] for column in declared(name).second})
-        orders.append(score(Task(protocol=name), test, lambda texts, test=test: vectors(places, texts, test)))
+        orders.append(score(Task(protocol=name), test, System(lambda texts, test=test: vectors(places, texts, test))))
     assert found["main_score"] == pytest.approx(np.mean([one.main for one in orders]), abs=2e-5)
 
 

@@ -8,11 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_json, write_table
 from seedbed.resources import spec_file
-from seedbed.tables.plan import Cell, Offered, Scored, System, plan
+from seedbed.tables import offered
+from seedbed.tables.offered import Offered, Scored
+from seedbed.tables.plan import Cell, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
@@ -45,12 +48,12 @@ def made(k: tuple[int, ...], folder: Path) -> tuple[pd.DataFrame, str]:
     task = Task(protocol="bitext", distance="euclidean", k=k)
     for lang in ("hau", "ind"):
         rows = [{"id": str(n), "text": f"{lang} {n}", "pivot": f"eng {n}"} for n in range(12)]
-        scores = score(task, pd.DataFrame(rows), encode)
+        scores = score(task, pd.DataFrame(rows), System(encode))
         path = folder / Cell("me5", "base", "mul", 0, "own-bitext", lang).path
         write_table(scores.items.astype(str), path.with_suffix(".items.tsv"))
         about = {"protocol": "bitext", "metrics": scores.metrics, "items": path.with_suffix(".items.tsv").name}
         write_json(about | {"dataset": {"origin": [{"kind": "file", "name": "own"}]}}, path)
-    systems = [System(recipe="base", language="mul", seeds=[0])]
+    systems = [offered.System(recipe="base", language="mul", seeds=[0])]
     tasks = {"own-bitext": Scored(protocol="bitext", languages=["hau", "ind"], k=[*k])}
     blocks = plan(SPEC, systems, {"me5": Offered()}, tasks, "base")
     table = tabulate(blocks, folder, Statistics(resamples=100), SPEC, Published(None, PAPER))

@@ -16,9 +16,10 @@ from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import Backend, Completion
 from seedbed.generators.writing.journal import COMMIT_ROWS, Journal
 from seedbed.generators.writing.prompts import prompter
+from seedbed.generators.writing.triplets import complete
 from seedbed.io import UserError, read_table, write_table
 from seedbed.precision import precision
-from seedbed.triplets.synthesis import shard, synthesise
+from seedbed.triplets.shards import finish_shard, shard
 from tests import tiny
 from tests.programs import call, signalled
 
@@ -65,10 +66,8 @@ def generator(**changes):
 def run(backend, anchors, directory, adapters=ADAPTERS, language="Hausa", weights="w", **changes):
     output = directory / "out.tsv"
     ask = prompter("composition", language, "plain", 1)
-    synthesise(
-        backend, anchors, ask, adapters,
-        generator=generator(**changes), weights=weights, name="gemma", method="composition", state=directory / "state", output=output,
-    )  # fmt: skip
+    how = {"generator": generator(**changes), "weights": weights, "state": directory / "state"}
+    finish_shard(complete(backend, anchors, ask, adapters, **how), "gemma", "composition", output)
     return output.read_bytes()
 
 

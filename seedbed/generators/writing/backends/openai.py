@@ -69,7 +69,7 @@ class _Server(Backend):
         fault = None
         pool = ThreadPoolExecutor(self.generator.batch_size)
         try:
-            for answer in as_completed(answers := [pool.submit(self._taken, ask, one) for one in requests]):
+            for answer in as_completed(answers := [pool.submit(self._answer_or_refusal, ask, one) for one in requests]):
                 if answer.cancelled():
                     continue
                 if (error := answer.exception()) is None:
@@ -83,7 +83,7 @@ class _Server(Backend):
         if fault:
             raise fault
 
-    def _taken(self, ask: Callable[[Request], Completion], request: Request) -> Completion:
+    def _answer_or_refusal(self, ask: Callable[[Request], Completion], request: Request) -> Completion:
         """The answer to one request, or that the server refused it."""
         if self.refusal:
             raise self.refusal
@@ -118,10 +118,10 @@ class _Server(Backend):
         answer = post(self.url, body, key=own.key, answered=lambda: self.answered, **limits)
         choices = answer.get("choices") if isinstance(answer, dict) else None
         if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
-            raise self._foreign("no `choices`")
+            raise self._unexpected("no `choices`")
         return choices[0]
 
-    def _foreign(self, what: str) -> RefusedError:
+    def _unexpected(self, what: str) -> RefusedError:
         what = f"{what} in its answer; does it speak `backend: {self.generator.backend}`?"
         return RefusedError(str(self._fault(what)))
 
@@ -155,7 +155,7 @@ class OpenAIBackend(_Server):
         body |= {"max_tokens": sampling.max_new_tokens, "stop_token_ids": self.stops, **WITH_STOP}
         choice = self._ask(body | {"seed": stream(sampling.seed, request.id)} | changes)
         if not isinstance(text := choice.get("text"), str):
-            raise self._foreign("no `text`")
+            raise self._unexpected("no `text`")
         return Completion(request.id, text, finished=choice.get("finish_reason") == "stop")
 
 
@@ -189,7 +189,7 @@ class ChatBackend(_Server):
             body["chat_template_kwargs"] = self.generator.template
         choice = self._ask(body)
         if not isinstance(message := choice.get("message"), dict):
-            raise self._foreign("no `message`")
+            raise self._unexpected("no `message`")
         reason, text = choice.get("finish_reason"), message.get("content")
         if not text and reason == "length" and not self.keeps_cut:
             limit = sampling.max_new_tokens
@@ -197,7 +197,7 @@ class ChatBackend(_Server):
         if text is None and (reason in (*DECLINED, "length") or message.get("refusal")):
             text = ""
         if not isinstance(text, str):
-            raise self._foreign(f"no text (finish_reason {reason!r})")
+            raise self._unexpected(f"no text (finish_reason {reason!r})")
         return Completion(request.id, text, finished=bool(text) and reason == "stop")
 
 

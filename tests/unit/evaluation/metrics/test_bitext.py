@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from seedbed.evaluation.bitext import f1_at_k
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -81,7 +82,7 @@ def planted(seed: int, n: int = 40) -> tuple[pd.DataFrame, Encode]:
 @pytest.mark.parametrize("distance", ["euclidean", "dot"])
 def test_scores_are_those_of_a_plain_loop(seed: int, distance: str) -> None:
     test, encode = planted(seed)
-    found = score(Task(protocol="bitext", distance=distance, k=[1, 5, 10]), test, encode)
+    found = score(Task(protocol="bitext", distance=distance, k=[1, 5, 10]), test, System(encode))
     sides = {"forward": (test["text"], test["pivot"]), "backward": (test["pivot"], test["text"])}
     for way, (source, target) in sides.items():
         ranked = []
@@ -103,4 +104,4 @@ def test_scores_are_those_of_a_plain_loop(seed: int, distance: str) -> None:
 def test_more_neighbours_than_pairs() -> None:
     test, encode = planted(0)
     with pytest.raises(UserError, match=r"bitext: k is 10.*8 pairs.*`k:`"):
-        score(Task(protocol="bitext", k=[1, 10]), test[:8], encode)
+        score(Task(protocol="bitext", k=[1, 10]), test[:8], System(encode))

@@ -11,6 +11,7 @@ import pytest
 
 from seedbed.evaluation.files import read_set
 from seedbed.evaluation.metrics.choice import nearest_candidates
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_table
@@ -87,7 +88,7 @@ def test_what_has_no_nearest_is_refused(candidates: np.ndarray, passages: np.nda
 def test_accuracy_is_of_each_question_with_its_own_number_of_answers() -> None:
     test = asked([4, 2, 5, 4, 3, 2] * 5, [2, 1, 5, 4, 3, 2] * 5)
     calls: list[list[str]] = []
-    found = score(CHOICE, test, lambda wanted: calls.append(list(wanted)) or encode(wanted))
+    found = score(CHOICE, test, System(lambda wanted: calls.append(list(wanted)) or encode(wanted)))
     expected = []
     for row in test.to_dict("records"):
         candidates = [encode([f"{row['question']} {answer}"])[0].tolist() for answer in json.loads(row["answers"])]
@@ -110,15 +111,15 @@ def test_of_two_languages_passages_are_the_other_encoders() -> None:
     def by(name: str):
         return lambda wanted: seen[name].extend(wanted) or encode(wanted)
 
-    found = score(CHOICE, test, by("one"), second=by("other"))
+    found = score(CHOICE, test, System(by("one"), second=by("other")))
     assert {*seen["other"]} == {*test["passage"]} and all(text.startswith("question") for text in seen["one"])
-    assert found.main == score(CHOICE, test, encode).main, "of one space there is no difference"
+    assert found.main == score(CHOICE, test, System(encode)).main, "of one space there is no difference"
 
 
 def test_equal_answers_are_what_belebele_has_and_the_first_is_taken() -> None:
     """Two of the 900 English questions have a pair of equal answers; one of a pair is the right one."""
     test = asked([3, 3], [1, 2]).assign(answers=['["a", "a", "b"]', '["b", "a", "a"]'], passage="question 0 a")
-    found = score(CHOICE, test.assign(question="question 0"), encode)
+    found = score(CHOICE, test.assign(question="question 0"), System(encode))
     assert found.items["predicted"].tolist() == [1, 2] and found.main == 1
     assert found.notes == ["2 questions have two equal answers, of which the first is taken"]
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from seedbed.classifiers.answers import Answers, likeliest
 from seedbed.evaluation.classification import vote
 from seedbed.evaluation.protocols import main_metric
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -49,7 +50,7 @@ TEST = pd.DataFrame({"id": list("abcd"), "label": ["entailment", "neutral", "neu
 
 def test_accuracy_and_its_items() -> None:
     scores = [[2, 1, 0], [0, 3, 2], [1, 1, 0], [5, 4, 0]]
-    found = score(NLI, TEST, answer=lambda asked, labels: likeliest(scores, labels))
+    found = score(NLI, TEST, System(answer=lambda asked, labels: likeliest(scores, labels)))
     assert found.main == found.metrics["accuracy"] == 0.75
     # entailment: precision 2/3, recall 1; neutral: precision 1, recall 1/2
     assert found.metrics["macro_f1"] == pytest.approx((0.8 + 2 / 3) / 2)
@@ -67,15 +68,15 @@ def test_accuracy_and_its_items() -> None:
 )
 def test_scores_that_cannot_be_used(scores: np.ndarray, fault: str) -> None:
     with pytest.raises(UserError, match=fault):
-        score(NLI, TEST, answer=lambda asked, labels: likeliest(scores, labels))
+        score(NLI, TEST, System(answer=lambda asked, labels: likeliest(scores, labels)))
 
 
 def test_no_encoder_answers_what_asks_for_labels() -> None:
     with pytest.raises(UserError, match=r"classification.*labels.*vectors and distances"):
-        score(NLI, TEST, on_grid)
+        score(NLI, TEST, System(on_grid))
     pairs = pd.DataFrame({"id": ["1"], "sentence1": ["a"], "sentence2": ["b"], "score": ["1"]})
     with pytest.raises(UserError, match=r"sts.*vectors.*labels alone"):
-        score(Task(protocol="sts"), pairs, answer=lambda asked, labels: Answers(["x"]))
+        score(Task(protocol="sts"), pairs, System(answer=lambda asked, labels: Answers(["x"])))
 
 
 LABELS = ["joy", "anger", "fear"]
@@ -97,7 +98,7 @@ def on_grid(texts: list[str]) -> np.ndarray:
 def test_neighbours_vote_as_in_a_plain_loop(seed: int) -> None:
     train, test = labelled(seed, 60), labelled(seed + 10, 30)
     task = Task(protocol="knn", distance="euclidean", k=[1, 5, 10])
-    found = score(task, test, on_grid, train=train)
+    found = score(task, test, System(on_grid), train=train)
     corpus = on_grid(list(train["text"])).astype(float)
     for k in (1, 5, 10):
         predicted = []
@@ -122,7 +123,7 @@ def test_the_main_score_is_accuracy_at_the_largest_k_of_tables_and_else_at_the_l
     ks: list[int], main: int
 ) -> None:
     train, test = labelled(0, 60), labelled(10, 30)
-    found = score(Task(protocol="knn", k=ks), test, on_grid, train=train)
+    found = score(Task(protocol="knn", k=ks), test, System(on_grid), train=train)
     at = {k: found.metrics[f"accuracy_at_{k}"] for k in ks}
     assert [k for k in ks if at[k] == found.main] == [main]
 
@@ -136,10 +137,10 @@ def test_tables_and_cards_name_the_same_main_metric() -> None:
 def test_a_label_that_no_training_sentence_has() -> None:
     train, test = labelled(0, 30), labelled(1, 20)
     with pytest.raises(UserError, match=r"knn:.*label 'fear'.*anger"):
-        score(Task(protocol="knn"), test, on_grid, train=train[train["label"] != "fear"])
+        score(Task(protocol="knn"), test, System(on_grid), train=train[train["label"] != "fear"])
 
 
 def test_more_neighbours_than_training_sentences() -> None:
     train = labelled(0, 30)
     with pytest.raises(UserError, match=r"knn: k is 31.*30"):
-        score(Task(protocol="knn", k=[1, 31]), train, on_grid, train=train)
+        score(Task(protocol="knn", k=[1, 31]), train, System(on_grid), train=train)

@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 
 from seedbed.evaluation.classification import vote
 from seedbed.evaluation.fusion import tune_weights
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -215,10 +216,10 @@ def test_bitext_and_knn_are_scored_by_fused_distances_and_nothing_else_is() -> N
     train["label"] = [f"label {n % 3}" for n in range(30)]
     test = train.iloc[:12].assign(text=[f"test {n}" for n in range(12)])
     search, fused = search_by(widths, weights), side_by_side(encodes)
-    found = score(Task(protocol="knn", k=[1, 5]), test, fused, train=train, search=search)
+    found = score(Task(protocol="knn", k=[1, 5]), test, System(fused, search=search), train=train)
     queries, corpora = ([encode(list(table["text"])) for encode in encodes] for table in (test, train))
     expected = vote(train["label"].to_numpy()[brute_force(queries, corpora, weights, 5)])
     assert found.items["predicted_5"].tolist() == expected.tolist()
     graded = pd.DataFrame({"id": ["1"], "sentence1": ["a"], "sentence2": ["b"], "score": ["1"]})
     with pytest.raises(UserError, match=r"sts.*vectors.*distances alone"):
-        score(Task(protocol="sts"), graded, fused, search=search)
+        score(Task(protocol="sts"), graded, System(fused, search=search))

@@ -15,6 +15,7 @@ from seedbed.corpora.shape.clean import characters
 from seedbed.evaluation import protocols
 from seedbed.evaluation.metrics.stability import apply_edits, deviation_bound, lipschitz
 from seedbed.evaluation.protocols import stability
+from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
@@ -66,7 +67,9 @@ def test_an_edit_takes_a_letter_with_its_marks() -> None:
     assert all({*characters(copy)} <= inside for copy in copies)
     assert {Levenshtein.distance(characters(text), characters(copy)) for copy in copies} <= {0, 1}
     rows = pd.DataFrame({"id": [*"abcd"], "text": ["ที่นี่สี่ชี้" * n for n in (1, 2, 3, 4)]})
-    found = score(Task(protocol="stability"), rows, lambda given: np.array([[len(t)] for t in given], np.float32))
+    found = score(
+        Task(protocol="stability"), rows, System(lambda given: np.array([[len(t)] for t in given], np.float32))
+    )
     assert {*found.items.filter(regex="ratio_1_").to_numpy().ravel()} == {0, 3}, "a letter with two marks is one edit"
 
 
@@ -125,17 +128,19 @@ TEST = pd.DataFrame({"id": [f"r{n}" for n in range(12)], "text": [f"yara suna wa
 
 
 def test_norms_are_numpys() -> None:
-    found = score(Task(protocol="norms"), TEST, encode)
+    found = score(Task(protocol="norms"), TEST, System(encode))
     lengths = np.linalg.norm(encode(TEST["text"].tolist()).astype(float), axis=1)
     np.testing.assert_allclose(found.items["norm"], lengths, rtol=1e-12)
     assert found.main == found.metrics["max"] == lengths.max() and not found.notes
     assert found.metrics["std"] == lengths.std() and found.metrics["p90"] == np.quantile(lengths, 0.9)
-    unit = score(Task(protocol="norms"), TEST, lambda given: np.eye(3, dtype=np.float32)[[len(t) % 3 for t in given]])
+    unit = score(
+        Task(protocol="norms"), TEST, System(lambda given: np.eye(3, dtype=np.float32)[[len(t) % 3 for t in given]])
+    )
     assert unit.notes == ["all vectors have one length: the encoder normalises them"]
 
 
 def test_stability_is_of_all_ratios_and_of_the_greatest_of_each_text() -> None:
-    found = score(Task(protocol="stability"), TEST, encode)
+    found = score(Task(protocol="stability"), TEST, System(encode))
     every: dict[int, list[list[float]]] = {edits: [] for edits in stability.EDITS}
     for text in TEST["text"]:
         copies = iter(stability._copies(text))
@@ -166,17 +171,17 @@ def test_a_copy_is_never_its_text() -> None:
 
 
 def test_neither_order_nor_other_texts_change_a_texts_ratios() -> None:
-    whole = score(Task(protocol="stability"), TEST, encode).items.set_index("id")
-    part = score(Task(protocol="stability"), TEST[::-3], encode).items.set_index("id")
+    whole = score(Task(protocol="stability"), TEST, System(encode)).items.set_index("id")
+    part = score(Task(protocol="stability"), TEST[::-3], System(encode)).items.set_index("id")
     pd.testing.assert_frame_equal(part, whole.loc[part.index])
 
 
 def test_empty_texts_are_left_out() -> None:
     blank = TEST.assign(text=["", *TEST["text"][1:]])
-    assert score(Task(protocol="stability"), blank, encode).items["id"].tolist() == TEST["id"][1:].tolist()
+    assert score(Task(protocol="stability"), blank, System(encode)).items["id"].tolist() == TEST["id"][1:].tolist()
     assert "" not in texts(Task(protocol="stability"), blank)
     with pytest.raises(UserError, match="^stability: every text is empty"):
-        score(Task(protocol="stability"), TEST.assign(text=""), encode)
+        score(Task(protocol="stability"), TEST.assign(text=""), System(encode))
 
 
 def test_tables_have_an_interval_of_all_but_the_greatest() -> None:

@@ -21,8 +21,9 @@ from seedbed.generators.writing import prompts
 from seedbed.generators.writing.backends import Completion, Request, open_backend, stream
 from seedbed.generators.writing.backends import openai as module
 from seedbed.generators.writing.journal import Journal, answers
+from seedbed.generators.writing.triplets import complete
 from seedbed.io import UserError, read_table
-from seedbed.triplets.synthesis import synthesise
+from seedbed.triplets.shards import finish_shard
 from tests.refusals import tells
 from tests.serving import Serving
 
@@ -260,11 +261,11 @@ def test_answers_before_a_fault_are_kept_and_not_asked_for_again(server: Server,
 def test_triplets_are_written_too(server: Server, tmp_path: Path) -> None:
     anchors = pd.DataFrame({"id": ["1", "2"], "text": ["A b.", "C d."]})
     generator = settings(server)
-    synthesise(
+    made = complete(
         open_backend(generator, None), anchors, lambda row, text, polarity: f"{polarity} {row}-{polarity}",
-        {"positive": None, "negative": None}, generator=generator, weights="", name="gpt", method="prompting",
-        state=tmp_path / "state", output=tmp_path / "out.tsv",
+        {"positive": None, "negative": None}, generator=generator, weights="", state=tmp_path / "state",
     )  # fmt: skip
+    finish_shard(made, "gpt", "prompting", tmp_path / "out.tsv")
     table = read_table(tmp_path / "out.tsv", [])
     assert list(table["negative"]) == ["1-negative", "2-negative"] and set(table["positive_finished"]) == {"true"}
 

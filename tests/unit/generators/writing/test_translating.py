@@ -14,9 +14,10 @@ from scripts import join_triplets
 from scripts import synthesise as script
 from seedbed.generators.settings import TRANSLATION, Generator
 from seedbed.generators.writing.backends import Backend, Completion, Request, open_backend
+from seedbed.generators.writing.corpus import translate
 from seedbed.generators.writing.journal import COMMIT_ROWS
 from seedbed.io import UserError, read_table, write_table
-from seedbed.triplets.synthesis import translated
+from seedbed.triplets.shards import finish_shard
 from tests import tiny
 from tests.programs import call
 
@@ -134,8 +135,8 @@ def run(backend: Echo, rows: pd.DataFrame, folder: Path, target: str = "hau_Latn
     folder.mkdir(exist_ok=True)
     generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "sampling": sampling})
     output = folder / "out.tsv"
-    how = {"generator": generator, "weights": "w", "state": folder / "state", "name": "t", "method": TRANSLATION}
-    translated(backend, rows, ("eng_Latn", target), **how, output=output)
+    how = {"generator": generator, "weights": "w", "state": folder / "state"}
+    finish_shard(translate(backend, rows, ("eng_Latn", target), **how), "t", TRANSLATION, output)
     return output.read_bytes()
 
 

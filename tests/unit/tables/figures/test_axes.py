@@ -5,7 +5,6 @@ import pytest
 
 from seedbed.languages import registry
 from seedbed.resources import resource
-from seedbed.tables.claims import columns_of
 from seedbed.tables.figures.plot import plot
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
@@ -34,7 +33,7 @@ def test_axes_say_what_is_measured(name: str, x: set[str], y: set[str]) -> None:
             "language": language, "value": 50.0, "low": 48.0, "high": 52.0, "level": 0.95, "n": 90, "seeds": 2,
         }
         for backbone in spec.backbones or ("one",)
-        for label, column in columns_of(table).items()
+        for label, column in table.columns_and_means.items()
         for recipe, method in table.recipes.items()
         for language in (("eng-kaz", "hau-kaz") if spec.kind == "members" else ("hau", "ind", "avg"))
     ]  # fmt: skip
