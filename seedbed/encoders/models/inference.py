@@ -84,10 +84,15 @@ def opened(
             for member in members
         ]
         widths = [one.width for one in each]
-        search = search_by(widths, [member.weight for member in members])
-        facts = {"spoken": any(one.spoken for one in each), "english": any(one.english for one in each)}
-        encode = side_by_side([one.encode for one in each])
-        return Opened(encode, sum(widths), search, None, manifest["about"], **facts)
+        return Opened(
+            encode=side_by_side([one.encode for one in each]),
+            width=sum(widths),
+            search=search_by(widths, [member.weight for member in members]),
+            encoder=None,
+            about=manifest["about"],
+            spoken=any(one.spoken for one in each),
+            english=any(one.english for one in each),
+        )
     encoder = open_encoder(folder, servers=True)
     prompt = set_language(encoder, language, folder)
     named = _with_english(encoder, english or {})
@@ -104,13 +109,18 @@ def opened(
 
     prompts = prompts_of(encoder, READ)
     others = {name: reading(name) for name in READ if prompts[name] != prompts[TEXT]}
-    encode = ReadAs(reading(), others) if others else reading()
     means = partial(layer_means, encoder, batch_size=rows, **switched)
-    layers = means if isinstance(encoder[0], Transformer) else None
-    paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
-    width = int(encoder.get_embedding_dimension())
-    both = isinstance(encoder[0], TwoPaths)
-    return Opened(encode, width, None, encoder, manifest["about"], layers, paths, bool(prompt), both)
+    return Opened(
+        encode=ReadAs(reading(), others) if others else reading(),
+        width=int(encoder.get_embedding_dimension()),
+        search=None,
+        encoder=encoder,
+        about=manifest["about"],
+        layers=means if isinstance(encoder[0], Transformer) else None,
+        paths=partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None,
+        spoken=bool(prompt),
+        english=isinstance(encoder[0], TwoPaths),
+    )
 
 
 def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> Callable[[str], str]:

@@ -137,11 +137,15 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
         if model_files.MODULES[kind] in WEIGHTED and not (folder / "model.safetensors").is_file():
             raise UserError(f"{folder}: no model.safetensors; save the encoder again with safetensors")
     with opening(directory):
-        local = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": NO_CODE | READ}
-        others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
         adapted = {parallel_adapters.MODULE: parallel_adapters.AdaptedTransformer}
-        ours = adapted | two_paths.MODULES | onnx_int8.MODULES  # never the code there
-        encoder = SentenceTransformer._load_with_module_classes(str(directory), ours, **local, **others)
+        encoder = SentenceTransformer._load_with_module_classes(
+            str(directory),
+            adapted | two_paths.MODULES | onnx_int8.MODULES,  # never the code there
+            model_kwargs=NO_CODE | READ,
+            processor_kwargs=dict(NO_CODE),
+            config_kwargs=dict(NO_CODE),
+            **LOCAL,
+        )
     for transformer, folder in _transformers(encoder, Path(directory)):
         require_whole_body(transformer.auto_model, folder)
         if options := transformer.load_config(str(folder), local_files_only=True).get("model_kwargs"):
@@ -230,9 +234,7 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
     """The sentence-transformers module around the weights."""
     with opening(weights):
         config = AutoConfig.from_pretrained(weights, **LOCAL)
-        architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
-    # Without BERT's pooler, which no pooling here uses and which LoRA would wrap.
-    options = {"add_pooling_layer": False} if "add_pooling_layer" in architecture.parameters else {}
+        options = without_pooler(config)
     rates = {} if dropout is None else dict.fromkeys(dropouts(config), dropout)
     if dropout is not None and not rates:
         raise UserError(f"{weights}: this kind of backbone has no dropout to set; leave training.dropout out")
@@ -246,6 +248,14 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
     require_whole_body(transformer.auto_model, weights)
     save_with(transformer, options)
     return transformer
+
+
+def without_pooler(config: PretrainedConfig) -> dict[str, bool]:
+    """Options of `from_pretrained` that leave out BERT's pooler, which no pooling here uses and which LoRA would wrap;
+    empty for a transformer without one.
+    """
+    architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
+    return {"add_pooling_layer": False} if "add_pooling_layer" in architecture.parameters else {}
 
 
 def save_with(transformer: Transformer, options: dict[str, Any]) -> None:

@@ -58,9 +58,14 @@ def _without_weights(weights: Path) -> Transformer | None:
             return None
     else:
         folder, whole = directory_of(weights), whole | {"dtype": torch.float32}
-    others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
     with opening(folder):
-        found = Transformer.load(str(folder), local_files_only=True, model_kwargs=whole, **others)
+        found = Transformer.load(
+            str(folder),
+            local_files_only=True,
+            model_kwargs=whole,
+            processor_kwargs=dict(NO_CODE),
+            config_kwargs=dict(NO_CODE),
+        )
     return found if modules else limited(found)
 
 
