@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding, PreTrainedModel, Trainer
 
 from seedbed.batching import by_length
+from seedbed.classifiers.answers import require_finite
 from seedbed.classifiers.heads import limit_of, load, tokenizer_of
 from seedbed.classifiers.tuning import SCORED_AT_ONCE, arguments, key_of, versions
 from seedbed.corpora.shape.questions import require_answers, spans
@@ -130,8 +131,7 @@ class Reader:
             batch = self.tokenizer.pad([windows[place].tokens for place in places], return_tensors="pt")
             said = self.model(**batch.to(self.model.device))
             both = torch.stack([said.start_logits, said.end_logits], dim=1).float().cpu().numpy()
-            if not np.isfinite(both).all():
-                raise UserError("reading: the model gives scores that are not finite; its training diverged")
+            require_finite(both, "reading")
             for place, one in zip(places, both, strict=True):
                 found[place] = one[:, : len(windows[place].offsets)]
         return found

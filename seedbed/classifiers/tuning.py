@@ -2,12 +2,11 @@
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 from safetensors.torch import load_file, save_file
@@ -23,6 +22,7 @@ from transformers import (
 )
 
 from seedbed import manifests
+from seedbed.classifiers.answers import require_finite
 from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
 from seedbed.corpora.shape.labels import require_labels
 from seedbed.encoders.tuning_settings import FineTuning, Reading
@@ -71,8 +71,7 @@ class Tuned:
     def label(self, texts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
         """The likeliest label of each text; among equal ones the first; UserError: a logit is not finite."""
         found = logits(self.model, self.tokenizer, self.encoded(texts), batch_size)
-        if not np.isfinite(found).all():
-            raise UserError("fine_tuning: the model gives scores that are not finite; its training diverged")
+        require_finite(found, "fine_tuning")
         return [self.labels[place] for place in found.argmax(axis=1)]
 
 
@@ -128,8 +127,7 @@ def train(
     model.load_state_dict(trainer.best)
     counts = {"trained": len(learnt), "held_out": len(held)}
     about = {"fine_tuning": tuning.model_dump(), "dtype": dtype, "seed": seed, "labels": labels, "examples": counts}
-    tuned.report.update(about | _summary(trainer.state))
-    return tuned
+    return replace(tuned, report=about | _summary(trainer.state))
 
 
 def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
@@ -149,9 +147,17 @@ def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[li
 
 
 def arguments(tuning: FineTuning | Reading, dtype: str, seed: int, checkpoints: Path, **more: Any) -> TrainingArguments:
-    """Training arguments of Hugging Face for training all weights; `more` overrides and adds arguments."""
-    options = {"num_train_epochs": tuning.epochs, "lr_scheduler_type": "linear"} | more
-    return encoder_arguments(TrainingArguments, tuning, dtype, seed, checkpoints, **options)
+    """Training arguments of Hugging Face for training all weights; `more` are further ones."""
+    return encoder_arguments(
+        TrainingArguments,
+        tuning,
+        dtype,
+        seed,
+        checkpoints,
+        num_train_epochs=tuning.epochs,
+        lr_scheduler_type="linear",
+        **more,
+    )
 
 
 class _Patience(EarlyStoppingCallback):
