@@ -12,17 +12,17 @@ from torch import Tensor, nn
 T = TypeVar("T")
 
 
-def with_negatives(table: pd.DataFrame | None, *names: str) -> Tensor | None:
+def with_negatives(table: pd.DataFrame, *names: str) -> Tensor | None:
     """Find which rows have a text in every column of negatives.
 
     Args:
-        table: the training data; an absent negative is an empty text. None: no table.
+        table: the training data; an absent negative is an empty text.
         *names: names of columns of negatives; those that the table lacks are ignored. Without names: "negative".
 
     Returns:
         Booleans (rows,); None if all rows have negatives or there is no such column.
     """
-    if not (columns := [name for name in names or ("negative",) if table is not None and name in table.columns]):
+    if not (columns := [name for name in names or ("negative",) if name in table.columns]):
         return None
     there = (table[columns] != "").all(axis=1).to_numpy()
     return None if there.all() else torch.tensor(there)
