@@ -22,9 +22,8 @@ from seedbed.encoders.models.two_paths import TwoPaths
 from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
 from seedbed.encoders.prompts import READ, prompts_of, set_language
 from seedbed.vectors.fused import search_by, side_by_side
-from seedbed.vectors.read_as import ReadAs
 from seedbed.vectors.store import with_disk_cache
-from seedbed.vectors.types import Encode, Layers, Search
+from seedbed.vectors.types import Encode, Layers, ReadAs, Search
 
 
 class Opened(NamedTuple):

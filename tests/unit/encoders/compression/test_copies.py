@@ -15,8 +15,8 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer, XLMRobertaConfig, XLMRobertaModel
 
 from scripts import copy_encoder
-from seedbed.encoders.compression import average, bfloat16, static, trim
-from seedbed.encoders.compression.settings import Int8, Trimmed
+from seedbed.encoders.compression import average, static, trim
+from seedbed.encoders.compression.settings import Bfloat16, Int8, Trimmed
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
@@ -346,8 +346,8 @@ def test_an_encoder_that_is_saved_again_has_no_pooler_of_random_weights_either(w
     save(loading.load(weights, pooling="mean"), tmp_path / "first", {}, {})
     save(loading.open_encoder(tmp_path / "first"), tmp_path / "again", {}, {})
     assert read_json(tmp_path / "again" / settings) == read_json(tmp_path / "first" / settings)
-    small = bfloat16.for_saving(bfloat16.round_weights(loading.open_encoder(tmp_path / "again")))
-    save(small, tmp_path / "small", {}, {})
+    encoder = Bfloat16().compress(loading.open_encoder(tmp_path / "again"), TEXTS, {})
+    save(Bfloat16().for_saving(encoder), tmp_path / "small", {}, {})
     for name in ("again", "small"):
         model = SentenceTransformer(str(tmp_path / name))[0].auto_model
         assert model.pooler is None and model.dtype == torch.float32, name
@@ -359,10 +359,9 @@ def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
     for way in (trim.trim, static.condense):
         with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
             way(encoder, TEXTS)
-    with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-        bfloat16.round_weights(encoder)
-    with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-        Int8().compress(encoder, TEXTS, {})
+    for copy in (Bfloat16(), Int8()):
+        with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
+            copy.compress(encoder, TEXTS, {})
     condensed = loading.open_encoder(made({"static": {"dimensions": 8}}))
     with pytest.raises(UserError, match="no transformer; copy"):
         trim.trim(condensed, TEXTS)
