@@ -15,7 +15,7 @@ from seedbed.corpora.select.pairs import without
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.layers import first_layers
-from seedbed.encoders.settings import Mining
+from seedbed.encoders.settings import NEIGHBOUR, Mining
 from seedbed.io import UserError, atomic, fingerprint, read_blocks, read_json, sha256
 from seedbed.manifests import versions
 from seedbed.vectors.neighbours import Nearest
@@ -69,7 +69,7 @@ def neighbours(
         rows: sentences of a block.
 
     Returns:
-        `pairs` with `neighbour_R`, `pool_id_R` and `cosine_R` for each rank R from 1; and an audit, as JSON.
+        `pairs` with NEIGHBOUR R, `pool_id_R` and `cosine_R` for each rank R from 1; and an audit, as JSON.
 
     Raises:
         UserError: a layer that the backbone lacks, a pool with fewer sentences than neighbours, or weights that cannot
@@ -90,10 +90,10 @@ def neighbours(
         place = state / f"{key[:32]}.npz" if state else None
         mined = mine(pairs[mining.near].tolist(), read, mining.count, encode=encode, state=place, rows=rows)
     table = pairs.copy()
-    for rank in range(mining.count):
-        table[f"neighbour_{rank + 1}"] = mined.texts[:, rank]
-        table[f"pool_id_{rank + 1}"] = mined.ids[:, rank]
-        table[f"cosine_{rank + 1}"] = [f"{cosine:.6f}" for cosine in mined.cosines[:, rank]]
+    for place in range(mining.count):
+        table[f"{NEIGHBOUR}{place + 1}"] = mined.texts[:, place]
+        table[f"pool_id_{place + 1}"] = mined.ids[:, place]
+        table[f"cosine_{place + 1}"] = [f"{cosine:.6f}" for cosine in mined.cosines[:, place]]
     return table, made | _audit(mined) | {"dropped": dict(dropped)}
 
 
@@ -187,15 +187,14 @@ def _read(pool: Pool, indices: np.ndarray, cosines: np.ndarray, size: int) -> Mi
 def _audit(mined: MinedNeighbours) -> dict[str, Any]:
     """Statistics of mined neighbours: mean cosine by rank, counts, the commonest, and near duplicates."""
     counts = Counter(mined.texts.ravel().tolist())
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return {
         "queries": len(mined.texts),
         "pool": mined.pool,
         "cosine by rank": [round(float(mean), 6) for mean in mined.cosines.mean(axis=0, dtype=np.float64)],
         "neighbours": mined.texts.size,
         "distinct": len(counts),
-        "commonest": [[text, count] for text, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][
-            :COMMONEST
-        ],
+        "commonest": [[text, count] for text, count in by_count[:COMMONEST]],
         "near duplicates": int((mined.cosines >= ALIKE).sum()),
     }
 

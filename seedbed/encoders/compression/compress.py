@@ -60,8 +60,14 @@ def compress(
     for code, what in ((two_paths.CODE, "reads two texts"), (onnx_int8.CODE, "is in integers")):
         if (weights / code).is_file():
             raise UserError(f"{weights}: this encoder {what} and cannot be copied; copy one that it was made from")
-    modules = {"pooling": training.pooling, "layers": training.layers, "language": (languages or {}).get("", "")}
-    encoder = loading.load(weights, **modules, prefix=prefix, seed=seed)
+    encoder = loading.load(
+        weights,
+        pooling=training.pooling,
+        layers=training.layers,
+        prefix=prefix,
+        language=(languages or {}).get("", ""),
+        seed=seed,
+    )
     some, was = texts[:COMPARED], size(encoder)
     before = encoder.encode(some)
     small = way.compress(encoder, texts, folders or {})
