@@ -18,8 +18,8 @@ from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding,
 
 from seedbed.batching import by_length
 from seedbed.classifiers.answers import require_finite
-from seedbed.classifiers.heads import limit_of, load, tokenizer_of
-from seedbed.classifiers.tuning import SCORED_AT_ONCE, arguments, key_of, versions
+from seedbed.classifiers.heads import SCORED_AT_ONCE, limit_of, load, tokenizer_of
+from seedbed.classifiers.tuning import arguments, key_of, versions
 from seedbed.corpora.shape.questions import require_answers, spans
 from seedbed.encoders.tuning_settings import Reading
 from seedbed.io import UserError

@@ -23,7 +23,7 @@ from transformers import (
 
 from seedbed import manifests
 from seedbed.classifiers.answers import require_finite
-from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
+from seedbed.classifiers.heads import SCORED_AT_ONCE, limit_of, load, logits, tokenizer_of
 from seedbed.corpora.shape.labels import require_labels
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.io import UserError, fingerprint, sha256
@@ -31,8 +31,6 @@ from seedbed.precision import precision
 from seedbed.trainers import encoder_arguments, epoch_losses, fit
 
 SETTINGS, require, require_learnable = FineTuning, require_labels, require_labels
-SCORED_AT_ONCE = 32
-"""Held-out texts of a batch."""
 BY_EPOCH = {
     "per_device_eval_batch_size": SCORED_AT_ONCE,
     "eval_strategy": "epoch",

@@ -69,7 +69,7 @@ def neighbours(
         rows: sentences of a block.
 
     Returns:
-        `pairs` with NEIGHBOUR R, `pool_id_R` and `cosine_R` for each rank R from 1; and an audit, as JSON.
+        `pairs` with `neighbour_R`, `pool_id_R` and `cosine_R` for each rank R from 1; and an audit, as JSON.
 
     Raises:
         UserError: a layer that the backbone lacks, a pool with fewer sentences than neighbours, or weights that cannot
@@ -90,10 +90,10 @@ def neighbours(
         place = state / f"{key[:32]}.npz" if state else None
         mined = mine(pairs[mining.near].tolist(), read, mining.count, encode=encode, state=place, rows=rows)
     table = pairs.copy()
-    for place in range(mining.count):
-        table[f"{NEIGHBOUR}{place + 1}"] = mined.texts[:, place]
-        table[f"pool_id_{place + 1}"] = mined.ids[:, place]
-        table[f"cosine_{place + 1}"] = [f"{cosine:.6f}" for cosine in mined.cosines[:, place]]
+    for rank in range(1, mining.count + 1):
+        table[f"{NEIGHBOUR}{rank}"] = mined.texts[:, rank - 1]
+        table[f"pool_id_{rank}"] = mined.ids[:, rank - 1]
+        table[f"cosine_{rank}"] = [f"{cosine:.6f}" for cosine in mined.cosines[:, rank - 1]]
     return table, made | _audit(mined) | {"dropped": dict(dropped)}
 
 

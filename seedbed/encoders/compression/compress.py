@@ -24,7 +24,7 @@ def compress(
     *,
     training: Training,
     prefix: Prefix | None,
-    languages: Mapping[str, str] | None = None,
+    language: str = "",
     seed: int,
     output: Path,
     about: Mapping[str, Any],
@@ -39,7 +39,7 @@ def compress(
         copies: the way of compression.
         training: its pooling and `layers` are used to load the encoder.
         prefix: the prompt before every text, or language -> prompt.
-        languages: "" -> the language whose prompt is the default.
+        language: the language whose prompt is the default, if `prefix` is a mapping.
         seed: the seed in the manifest.
         output: the folder that is written; it is replaced as a whole at the end.
         about: facts for the card.
@@ -65,7 +65,7 @@ def compress(
         pooling=training.pooling,
         layers=training.layers,
         prefix=prefix,
-        language=(languages or {}).get("", ""),
+        language=language,
         seed=seed,
     )
     some, was = texts[:COMPARED], size(encoder)

@@ -58,7 +58,7 @@ def adapt(
         texts: the sentences.
         settings: the settings of the objective `masked`.
         run: where it writes, and how it resumes.
-        **options: `modules`, `prefix` and `languages` of `save_with_head`.
+        **options: `modules`, `prefix` and `language` of `save_with_head`.
 
     Returns:
         The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.

@@ -51,7 +51,7 @@ def replace_vocabulary(
         output: the folder that is written; it is replaced as a whole at the end.
         about: JSON for the manifest.
         mask: masked language modelling follows, so that the tokenizer needs a mask token.
-        **options: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
+        **options: `modules`, `prefix`, `language` and `tell` of `save_with_head`.
 
     Returns:
         The size of the vocabulary, the settings, the counts of `focus.initialise`, and for the old and the new
