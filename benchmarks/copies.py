@@ -13,9 +13,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from seedbed.encoders.compression import measure, static, trim
+from seedbed.encoders.compression import measure, trim
 from seedbed.encoders.compression.onnx_int8 import quantized
-from seedbed.encoders.compression.settings import Bfloat16
+from seedbed.encoders.compression.settings import Bfloat16, Static
 from seedbed.encoders.models import loading
 from seedbed.evaluation.aggregation import SPEARMAN
 from seedbed.evaluation.significance import percentiles, replicates
@@ -44,7 +44,7 @@ def main(argv: list[str] | None = None) -> None:
     gold, both = pairs["score"].to_numpy(float), [*pairs["sentence1"], *pairs["sentence2"]]
     print("| copy | MB | texts/s | x | Spearman | interval |\n| --- | --- | --- | --- | --- | --- |")
     drawn, slow = {}, 0.0
-    made = COPIES | {"static": partial(static.condense, dimensions=args.dimensions)}
+    made = COPIES | {"static": partial(Static(dimensions=args.dimensions).compress, folders={})}
     for name, copy in made.items():
         encoder = copy(loading.load(args.weights, pooling="mean", prefix=args.prefix), texts)
         encoder.encode(both[:8])

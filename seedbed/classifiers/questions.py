@@ -112,7 +112,7 @@ class Reader:
         windows = self.windows(questions, contexts)
         best: dict[int, tuple[float, Span]] = {}
         for window, logits in zip(windows, self.logits(windows, batch_size), strict=True):
-            found = likeliest(*logits, window.offsets, self.reading)
+            found = best_span(*logits, window.offsets, self.reading)
             if found and (window.question not in best or found[0] > best[window.question][0]):
                 best[window.question] = found
         ends = [best[place][1] if place in best else (0, 0) for place in range(len(questions))]
@@ -137,7 +137,7 @@ class Reader:
         return found
 
 
-def likeliest(
+def best_span(
     starts: NDArray[np.float32], ends: NDArray[np.float32], offsets: Sequence[Span | None], reading: Reading
 ) -> tuple[float, Span] | None:
     """The span of a window with the highest sum of logits, and that sum; None: no span is possible.

@@ -63,7 +63,7 @@ class Tuned:
         return [dict(self.tokenizer(text, truncation=True, max_length=self.limit)) for text in put]
 
     def answers(self, test: pd.DataFrame) -> list[str]:
-        """As `label`, of the texts of a table."""
+        """The likeliest label of each text of a table with `text`, see `label`."""
         return self.label(list(test["text"]))
 
     def label(self, texts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
@@ -90,17 +90,19 @@ def train(
     to their own longest text, which the attention mask makes the same as padding to the limit.
 
     Args:
-        base, prefix: see `loading.load`.
+        base: the encoder, or a backbone, see `loading.load`.
         rows: text and label.
-        seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
-            one model.
+        tuning: settings.
+        prefix: the prompt before every text.
+        seed: seed of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads
+            give the same model.
         dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
-        state: a directory for checkpoints. A killed training resumes from the last one.
-        minutes: as of `trainers.fit`.
+        state: a folder for checkpoints; a killed training resumes from the last one.
+        minutes: minutes between checkpoints.
 
     Raises:
-        UserError: bad weights; a training set with one label, or of which no text can be held out; a loss that is not
-            finite.
+        UserError: weights that cannot be loaded; a training set with one label, or of which no text can be held out; a
+            loss that is not finite.
     """
     labels = sorted({*rows["label"]})
     if len(labels) < 2:

@@ -204,7 +204,7 @@ def audit_of(texts: Path) -> Path:
     return texts.with_suffix(".audit.json")
 
 
-def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None = None) -> None:
+def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None) -> None:
     """Check that neighbours were mined with a given backbone, layer and prompt.
 
     A file without an audit is a user's own, and may have been made in any way.

@@ -96,6 +96,8 @@ def text(
         results: a section of scores, in Markdown.
         limits: further sentences about its limits, in Markdown.
     """
+    from seedbed.encoders.prompts import read_prompts  # with tokenizers, which whoever wants `usage_of` alone needs not
+
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
     shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}
     facts = [(key, value) for key, value in shown.items() if key != "summary"]
@@ -103,8 +105,6 @@ def text(
     rows = [(key, _said(value)) for key, value in training.items() if key != "loss"]
     trained = any(training.get(key) for key in ("steps", "copy", "vocabulary"))
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
-    from seedbed.encoders.prompts import read_prompts  # with tokenizers, which whoever wants `usage_of` alone needs not
-
     needs = usage_of(directory)
     code = sorted(path.name for path in directory.glob("*.py"))
     pinned = f', revision="{REVISION}"' if code and place != PLACE else ""

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from seedbed.io import UserError
 
 T = TypeVar("T")
 
@@ -26,6 +30,24 @@ def with_negatives(table: pd.DataFrame, *names: str) -> Tensor | None:
         return None
     there = (table[columns] != "").all(axis=1).to_numpy()
     return None if there.all() else torch.tensor(there)
+
+
+def numbers(table: pd.DataFrame, column: str, objective: str) -> NDArray[np.float32]:
+    """Parse a column of numbers (rows,).
+
+    Args:
+        table: rows with `id` and the column.
+        column: its name.
+        objective: the objective's name, for the message.
+
+    Raises:
+        UserError: a cell is not a finite number.
+    """
+    found = pd.to_numeric(table[column], errors="coerce").to_numpy(np.float32)
+    if len(bad := table[~np.isfinite(found)]):
+        cell = f"{column} {bad[column].iloc[0]!r} of row {bad['id'].iloc[0]}"
+        raise UserError(f"{objective}: {cell} is no number; correct it, or leave the row out")
+    return found
 
 
 def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:

@@ -72,17 +72,18 @@ def load(
             a dropout for a backbone without any, or with pooling own; more layers than the backbone has; or parallel
             adapters with another pooling than own.
     """
-    if pooling == "own" and (Path(weights) / "modules.json").is_file():
+    weights = Path(weights)
+    if pooling == "own" and (weights / "modules.json").is_file():
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set with pooling own; take another pooling")
         encoder = open_encoder(weights)
         if isinstance(encoder[0], two_paths.TwoPaths):  # each of its two encoders has its tokenizer and prefix
             return encoder
-        return set_prompts(encoder, read_prompts(Path(weights)) if prefix is None else prefix, language)
-    folder = directory_of(Path(weights), adapted=pooling == "own")
-    prefix = read_prompts(Path(weights)) if prefix is None else prefix
+        return set_prompts(encoder, read_prompts(weights) if prefix is None else prefix, language)
+    folder = directory_of(weights, adapted=pooling == "own")
+    prefix = read_prompts(weights) if prefix is None else prefix
     if pooling == "static":
-        return set_prompts(static(folder), prefix, language)
+        return set_prompts(_static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
     transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
     transformer = limited(transformer, max_length)
@@ -90,15 +91,8 @@ def load(
     return set_prompts(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
 
 
-def static(folder: Path) -> SentenceTransformer:
-    """An encoder of the mean of a text's word embeddings, without special tokens and without normalisation.
-
-    Args:
-        folder: a checked directory of a transformer.
-
-    Raises:
-        UserError: it cannot be loaded, or lacks weights.
-    """
+def _static(folder: Path) -> SentenceTransformer:
+    """An encoder of the mean of a text's word embeddings, without special tokens and without normalisation."""
     transformer = _transformer(folder, hidden_states=False, dropout=None)
     tokens = transformer.tokenizer.backend_tokenizer
     tokens.no_truncation()

@@ -32,7 +32,7 @@ class LanguageTables(Mapping[str, pd.DataFrame]):
         rows: the maximum number of rows of each language, see `corpora.select.subset`; None: all.
     """
 
-    def __init__(self, paths: Mapping[str, Path], rows: int | None = None) -> None:
+    def __init__(self, paths: Mapping[str, Path], rows: int | None) -> None:
         self.paths, self.rows = dict(paths), rows
 
     def __getitem__(self, code: str) -> pd.DataFrame:

@@ -8,6 +8,7 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
@@ -121,12 +122,12 @@ def _held_out(
 
 
 def _rows(
-    embeddings: Any,
+    embeddings: np.ndarray,
     source: PreTrainedTokenizerBase,
     target: PreTrainedTokenizerBase,
     texts: CorpusSentences,
     settings: Vocabulary,
-) -> tuple[Any, dict[str, Any]]:
+) -> tuple[np.ndarray, dict[str, Any]]:
     """As `focus.initialise`, with auxiliary vectors of fastText or with `pieces`."""
     old = {token: place for token, place in tokenizer.match_tokens(source, target).items() if place < len(embeddings)}
     if settings.initialisation == "pieces":
