@@ -1,4 +1,4 @@
-"""Facts about single rows of a batch that losses need: whether a row has a negative, and values such as gold scores."""
+"""Facts about single rows that losses need: whether a row has a negative, and values such as gold scores."""
 
 from __future__ import annotations
 
@@ -32,6 +32,16 @@ def with_negatives(table: pd.DataFrame, *names: str) -> Tensor | None:
     return None if there.all() else torch.tensor(there)
 
 
+def of_rows(values: Tensor, rows: Tensor) -> Tensor:
+    """The values (batch, ...) of some rows, on the device of their positions; those of the whole table stay on the CPU.
+
+    Args:
+        values: a value of each row of the table, (rows of the table, ...).
+        rows: positions (batch,) in the table.
+    """
+    return values[rows.cpu()].to(rows.device)
+
+
 def numbers(table: pd.DataFrame, column: str, objective: str) -> NDArray[np.float32]:
     """Parse a column of numbers (rows,).
 
@@ -63,7 +73,7 @@ def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) 
     """
     if known is None:
         return columns, None
-    keep = known[rows.cpu()].to(rows.device)
+    keep = of_rows(known, rows)
     return (columns, keep) if keep.any() else (columns[:2], None)
 
 
@@ -99,4 +109,4 @@ class RowLabelLoss(nn.Module):
             features: tokenised texts by column.
             rows: positions (batch,) of the rows in the table.
         """
-        return self.loss(features, self.values[rows.cpu()].to(rows.device))
+        return self.loss(features, of_rows(self.values, rows))
