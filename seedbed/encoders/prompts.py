@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Prefix = str | Prompts | Mapping[str, str]
 """The prompt before a text: the same for all, by what the text is read as, or by language."""
-READ = (QUERY, DOCUMENT, TEXT)
+ROLES = (QUERY, DOCUMENT, TEXT)
 """Names of an encoder's prompts: the first two are those that sentence-transformers and mteb look for; any other is a
 language's."""
 NAMES = {QUERY: (QUERY,), DOCUMENT: (DOCUMENT, "passage", "corpus")}
@@ -194,7 +194,7 @@ def set_language(encoder: SentenceTransformer, language: str, folder: Path) -> s
     Raises:
         UserError: the encoder has no prompt for that language.
     """
-    each = {name: prompt for name, prompt in encoder.prompts.items() if name not in READ}
+    each = {name: prompt for name, prompt in encoder.prompts.items() if name not in ROLES}
     if not each:
         return ""
     prompt = "" if language else encoder.prompts[DOCUMENT]

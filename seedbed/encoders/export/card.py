@@ -125,7 +125,7 @@ def text(
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",
         texts=needs.texts,
-        read=READ if read_prompts(directory).differ else "",
+        read=PROMPTS_DIFFER if read_prompts(directory).differ else "",
     )
 
 
@@ -169,8 +169,10 @@ class Usage(NamedTuple):
     """Example inputs."""
 
 
-READ = "# Queries and documents are read otherwise: encoder.encode_query(...), encoder.encode_document(...).\n"
-"""What is said where prompts differ."""
+PROMPTS_DIFFER = (
+    "# Queries and documents are read otherwise: encoder.encode_query(...), encoder.encode_document(...).\n"
+)
+"""Comment in the example code of an encoder with different prompts for queries and documents."""
 PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
 """Example inputs of a two-path encoder."""
 

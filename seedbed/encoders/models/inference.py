@@ -20,7 +20,7 @@ from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.models.parallel_adapters import AdaptedTransformer
 from seedbed.encoders.models.two_paths import TwoPaths
 from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
-from seedbed.encoders.prompts import READ, prompts_of, set_language
+from seedbed.encoders.prompts import ROLES, prompts_of, set_language
 from seedbed.vectors.fused import search_by, side_by_side
 from seedbed.vectors.store import with_disk_cache
 from seedbed.vectors.types import Encode, Layers, ReadAs, Search
@@ -47,7 +47,7 @@ class Opened(NamedTuple):
     """Texts -> vectors (2, n, d) of texts and of their English translations; None unless it is one encoder with two
     paths.
     """
-    spoken: bool = False
+    per_language: bool = False
     """Whether the prompt, and so the vectors, depend on the texts' language."""
     english: bool = False
     """Whether it, or one of several, takes a text and its English translation."""
@@ -89,7 +89,7 @@ def opened(
             search=search_by(widths, [member.weight for member in members]),
             encoder=None,
             about=manifest["about"],
-            spoken=any(one.spoken for one in each),
+            per_language=any(one.per_language for one in each),
             english=any(one.english for one in each),
         )
     encoder = open_encoder(folder, servers=True)
@@ -106,8 +106,8 @@ def opened(
         kept = embeddings_folder(state, manifest, adapters=not off, prompt=name or prompt)
         return with_disk_cache(encode, kept, remote=is_remote(encoder), named=named)
 
-    prompts = prompts_of(encoder, READ)
-    others = {name: reading(name) for name in READ if prompts[name] != prompts[TEXT]}
+    prompts = prompts_of(encoder, ROLES)
+    others = {name: reading(name) for name in ROLES if prompts[name] != prompts[TEXT]}
     means = partial(layer_means, encoder, batch_size=rows, **switched)
     return Opened(
         encode=ReadAs(reading(), others) if others else reading(),
@@ -117,7 +117,7 @@ def opened(
         about=manifest["about"],
         layers=means if isinstance(encoder[0], Transformer) else None,
         paths=partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None,
-        spoken=bool(prompt),
+        per_language=bool(prompt),
         english=isinstance(encoder[0], TwoPaths),
     )
 

@@ -32,7 +32,7 @@ from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
 WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm", "StaticEmbedding")
 """Modules that have weights."""
-READ = {"use_safetensors": True, "ignore_mismatched_sizes": True}
+SAFETENSORS = {"use_safetensors": True, "ignore_mismatched_sizes": True}
 """How weights are read; `require_whole_body` reports by name which of them do not fit."""
 
 
@@ -135,7 +135,7 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
         encoder = SentenceTransformer._load_with_module_classes(
             str(directory),
             adapted | two_paths.MODULES | onnx_int8.MODULES,  # never the code there
-            model_kwargs=NO_CODE | READ,
+            model_kwargs=NO_CODE | SAFETENSORS,
             processor_kwargs=dict(NO_CODE),
             config_kwargs=dict(NO_CODE),
             **LOCAL,
@@ -235,7 +235,7 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
     with opening(weights):
         transformer = Transformer(
             str(weights),
-            model_kwargs=LOCAL | READ | options | {"dtype": torch.float32},
+            model_kwargs=LOCAL | SAFETENSORS | options | {"dtype": torch.float32},
             processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
             config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
         )

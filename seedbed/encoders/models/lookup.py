@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig
 
 from seedbed import model_files
-from seedbed.encoders.models.loading import READ, directory_of, limited, load
+from seedbed.encoders.models.loading import SAFETENSORS, directory_of, limited, load
 from seedbed.weights import NO_CODE, opening
 
 
@@ -50,7 +50,7 @@ def lookup(weights: Path) -> SentenceTransformer:
 
 def _without_weights(weights: Path) -> Transformer | None:
     """The transformer on the meta device, with its tokenizer; None: the first module is no plain transformer."""
-    whole = {"device_map": "meta"} | READ | NO_CODE
+    whole = {"device_map": "meta"} | SAFETENSORS | NO_CODE
     if modules := (weights / "modules.json").is_file():
         model_files.check(weights)
         kind, folder = model_files.modules_of(weights)[0]
