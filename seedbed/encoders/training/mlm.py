@@ -93,7 +93,17 @@ def adapt(
     torch.manual_seed(mixed(settings.seed))
     trainer = _Trainer(
         model=Predicting(model, tokenizer, settings.probability),
-        args=_arguments(settings, checkpoints),
+        args=encoder_arguments(
+            TrainingArguments,
+            settings,
+            settings.precision,
+            settings.seed,
+            checkpoints,
+            max_steps=settings.steps,
+            max_grad_norm=settings.max_grad_norm,
+            lr_scheduler_type="linear",
+            remove_unused_columns=False,
+        ),
         train_dataset=_Blocks(rows),
     )
     fit(trainer, run.minutes)
@@ -199,20 +209,6 @@ class _Blocks(Dataset):
 
     def __getitem__(self, place: int) -> dict[str, Tensor]:
         return {"input_ids": torch.from_numpy(self.rows[place].astype(np.int64))}
-
-
-def _arguments(settings: Masked, checkpoints: Path) -> TrainingArguments:
-    return encoder_arguments(
-        TrainingArguments,
-        settings,
-        settings.precision,
-        settings.seed,
-        checkpoints,
-        max_steps=settings.steps,
-        max_grad_norm=settings.max_grad_norm,
-        lr_scheduler_type="linear",
-        remove_unused_columns=False,
-    )
 
 
 class _Trainer(TrainedWeightsMixin, Trainer):
