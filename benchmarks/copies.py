@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from seedbed.encoders.compression import bfloat16, measure, static, trim
+from seedbed.encoders.compression import measure, trim
 from seedbed.encoders.compression.onnx_int8 import quantized
+from seedbed.encoders.compression.settings import Bfloat16, Static
 from seedbed.encoders.models import loading
 from seedbed.evaluation.aggregation import SPEARMAN
 from seedbed.evaluation.significance import percentiles, replicates
@@ -23,7 +24,7 @@ from seedbed.io import read_table
 COPIES = {
     "original": lambda encoder, texts: encoder,
     "trimmed": trim.trim,
-    "bfloat16": lambda encoder, texts: bfloat16.round_weights(encoder),
+    "bfloat16": lambda encoder, texts: Bfloat16().compress(encoder, texts, {}),
     "trimmed and int8": lambda encoder, texts: quantized(trim.trim(encoder, texts)),
 }
 
@@ -43,7 +44,7 @@ def main(argv: list[str] | None = None) -> None:
     gold, both = pairs["score"].to_numpy(float), [*pairs["sentence1"], *pairs["sentence2"]]
     print("| copy | MB | texts/s | x | Spearman | interval |\n| --- | --- | --- | --- | --- | --- |")
     drawn, slow = {}, 0.0
-    made = COPIES | {"static": partial(static.condense, dimensions=args.dimensions)}
+    made = COPIES | {"static": partial(Static(dimensions=args.dimensions).compress, folders={})}
     for name, copy in made.items():
         encoder = copy(loading.load(args.weights, pooling="mean", prefix=args.prefix), texts)
         encoder.encode(both[:8])

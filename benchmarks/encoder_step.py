@@ -25,6 +25,7 @@ from transformers import TrainerCallback
 from benchmarks.models import MULTILINGUAL, finish, random_texts, random_weights
 from seedbed.encoders.losses.contrastive import SimCSELoss
 from seedbed.encoders.models import loading
+from seedbed.encoders.objectives.contrast import Contrast
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import train
 from seedbed.precision import Precision, precision
@@ -91,7 +92,7 @@ def step_seconds(
     encoder = loading.load(weights, pooling=settings.pooling, max_length=settings.max_length)
     word_embeddings = encoder[0].auto_model.get_input_embeddings()
     word_embeddings.requires_grad_(not settings.freeze_word_embeddings)
-    arguments = train._arguments(settings, settings.batch_size, 2, {}, 1, scratch)
+    arguments = train._arguments(Contrast(), settings, settings.batch_size, {}, 1, scratch)
     arguments.save_strategy, arguments.disable_tqdm = "no", True
     clock = Clock()
     make(encoder, settings.temperature, texts, args=arguments, callbacks=[clock]).train()

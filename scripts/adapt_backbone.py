@@ -30,9 +30,17 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     from seedbed.encoders.training.mlm import adapt
     from seedbed.encoders.vocabulary.corpus import CorpusSentences
 
-    sentences, options = CorpusSentences(job.texts, job.rows), job.spoken() | {"modules": job.training}
+    sentences, prefix = CorpusSentences(job.texts, job.rows), job.put_before()
     with resumed as run:
-        adapt(job.weights, sentences, job.masked, run=run.described(job.about | {"seed": job.seed}, tell), **options)
+        adapt(
+            job.weights,
+            sentences,
+            job.masked,
+            run=run.described(job.about | {"seed": job.seed}, tell),
+            modules=job.training,
+            prefix=prefix,
+            language=job.language,
+        )
 
 
 if __name__ == "__main__":

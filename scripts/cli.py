@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TypeVar
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -26,6 +26,9 @@ from seedbed.io import UserError
 from seedbed.manifests import MANIFEST, Tell
 from seedbed.precision import Precision
 from seedbed.settings import NoResult, Seed, Settings
+
+if TYPE_CHECKING:
+    from seedbed.encoders.prompts import Prefix
 
 NEEDLESS = {
     # A table of weights that a file has besides, or lacks ("newly initialized"): `weights.require_whole` stops at those
@@ -82,14 +85,13 @@ class Encoder(Job):
             raise ValueError("prompts: a prefix is given too; leave one of the two out")
         return self
 
-    def spoken(self) -> dict[str, Any]:
-        """The prompts put before texts, and the language of each column."""
+    def put_before(self) -> "Prefix | None":
+        """The prompts put before texts; None: those in the weights' own file."""
         from seedbed.choices import read_choice
         from seedbed.encoders.prompts import by_language
 
         prefix = read_choice(self.chosen_prefix, "prefix", str | None) if self.chosen_prefix else self.prefix
-        told = self.prompts if prefix is None else by_language(prefix, self.own_prefixes)
-        return {"prefix": told, "languages": {"": self.language} | self.languages}
+        return self.prompts if prefix is None else by_language(prefix, self.own_prefixes)
 
 
 class Resumable(Job):

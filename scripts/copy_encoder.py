@@ -34,8 +34,19 @@ def make(job: Job, tell: Tell) -> None:
     from seedbed.io import read_table
 
     texts = subset(read_table(job.texts, ["id", "text"]), job.rows or None)["text"]
-    same = job.spoken() | {"training": job.training, "seed": job.seed, "about": job.about, "tell": tell}
-    compress(job.weights, texts, job.copies, folders=job.refer, output=job.output, **same)
+    compress(
+        job.weights,
+        texts,
+        job.copies,
+        training=job.training,
+        prefix=job.put_before(),
+        language=job.language,
+        seed=job.seed,
+        output=job.output,
+        about=job.about,
+        folders=job.refer,
+        tell=tell,
+    )
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ def embed(job: Job, drawn: "pd.DataFrame") -> "np.ndarray":
     encoder = reading(language=first)
     if encoder.search:
         raise UserError(f"{job.encoder}: a fusion, which has distances alone; a map needs embeddings")
-    if not encoder.spoken:
+    if not encoder.per_language:
         return encoder.encode(list(drawn["text"]))
     embeddings = np.empty((len(drawn), encoder.width), np.float32)
     for language in (first, *others):  # one encoder is open at a time

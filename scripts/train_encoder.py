@@ -88,13 +88,14 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     from seedbed.encoders.training.train import train
     from seedbed.encoders.translations.files import read_english
 
-    spoken = job.spoken()
+    prefix = job.put_before()
     if job.endpoint:
         about = {"endpoint": job.endpoint.url, "model": job.endpoint.model, "seed": job.seed}
-        save(remote(job.endpoint, prefix=spoken["prefix"]), job.output, job.about | about, {}, tell=tell)
+        save(remote(job.endpoint, prefix=prefix), job.output, job.about | about, {}, tell=tell)
         return
     english_path = EnglishPath(job.fusion, read_english(job.english), job.english_prompts) if job.fusion else None
-    start = Start(job.weights, **spoken, english_path=english_path, folders=job.refer)
+    languages = {"": job.language} | job.languages
+    start = Start(job.weights, prefix, languages, english_path=english_path, folders=job.refer)
     with resumed as run:
         described = run.described(job.about, tell)
         train(start, read_rows(job), job.training, objective=job.objective, seed=job.seed, run=described)

@@ -32,9 +32,17 @@ def make(job: Job, tell: Tell) -> None:
     from seedbed.encoders.vocabulary.corpus import CorpusSentences
     from seedbed.encoders.vocabulary.replace import replace_vocabulary
 
-    told = job.spoken() | {"modules": job.training, "about": job.about | {"seed": job.seed}, "tell": tell}
     replace_vocabulary(
-        job.weights, CorpusSentences(job.texts, job.rows), job.vocabulary, job.output, mask=job.masks, **told
+        job.weights,
+        CorpusSentences(job.texts, job.rows),
+        job.vocabulary,
+        job.output,
+        about=job.about | {"seed": job.seed},
+        mask=job.masks,
+        modules=job.training,
+        prefix=job.put_before(),
+        language=job.language,
+        tell=tell,
     )
 
 

@@ -96,7 +96,7 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
 
 
 def label_scores(
-    base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int, batch_size: int = 32
+    base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int
 ) -> np.ndarray:
     """Logits (n, labels) of each pair, in float32; longer pairs are truncated to what the backbone can take.
 
@@ -106,7 +106,6 @@ def label_scores(
         head: folder of the task adapter whose head is used; None: a new head.
         adapter: folder of the adapter, composed or not; None: none.
         seed: seed of a new head.
-        batch_size: pairs of a batch.
     """
     model, modules = _with_head(base, seed)
     if head:
@@ -115,7 +114,7 @@ def label_scores(
     tokenizer = tokenizer_of(base)
     limit = limit_of(model, tokenizer)
     encoded = [tokenizer(row["premise"], row["hypothesis"], truncation=True, max_length=limit) for row in rows]
-    return logits(model, tokenizer, encoded, batch_size)
+    return logits(model, tokenizer, encoded)
 
 
 def _with_head(base: Path, seed: int) -> tuple[PreTrainedModel, list[str]]:

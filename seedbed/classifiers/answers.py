@@ -34,6 +34,11 @@ def likeliest(scores: ArrayLike, labels: Sequence[str]) -> Answers:
     scores = np.asarray(scores, dtype=np.float64)
     if scores.ndim != 2 or scores.shape[1] != len(labels):
         raise UserError(f"classification: scores {scores.shape} of {len(labels)} labels")
-    if not np.isfinite(scores).all():
-        raise UserError("classification: the model gives scores that are not finite; its training diverged")
+    require_finite(scores, "classification")
     return Answers([labels[place] for place in scores.argmax(axis=1)])
+
+
+def require_finite(scores: np.ndarray, where: str) -> None:
+    """Check a model's scores, of any shape; UserError, which begins with `where`: one is not finite."""
+    if not np.isfinite(scores).all():
+        raise UserError(f"{where}: the model gives scores that are not finite; its training diverged")

@@ -13,6 +13,9 @@ from seedbed.batching import by_length
 from seedbed.encoders.models.loading import directory_of, max_tokens
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
+SCORED_AT_ONCE = 32
+"""Texts of a batch when nothing is trained."""
+
 
 def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
     """Load a model of one of transformers' auto classes in float32.
@@ -50,7 +53,9 @@ def limit_of(model: nn.Module, tokenizer: Any) -> int:
 
 
 @torch.inference_mode()
-def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]], batch_size: int = 32) -> np.ndarray:
+def logits(
+    model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]], batch_size: int = SCORED_AT_ONCE
+) -> np.ndarray:
     """Logits (n, labels) of tokenised texts, in float32 without dropout; texts of similar length are batched."""
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     found = np.zeros((len(encoded), model.config.num_labels))

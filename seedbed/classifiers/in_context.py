@@ -87,7 +87,14 @@ def predict_labels(
         if how.answer == "generation":
             _write(backend, dict(zip(rows, found, strict=True)), journal)
         else:
-            _weigh(backend, rows, found, labels, how, journal)
+            save_likelihoods(
+                backend,
+                [prompt for prompt, _ in found],
+                labels,
+                how.label_prefix,
+                journal,
+                lambda place, means: Completion(rows[place], compact([found[place][1], means]), True),
+            )
     kept = [json.loads(journal.done[row].text) for row in ids]
     cut = sum(left < len(query.shots) for (left, _), query in zip(kept, queries, strict=True))
     if how.answer == "generation":
@@ -120,24 +127,6 @@ def _write(backend: Backend, prompts: Mapping[str, tuple[Prompt, int]], journal:
     requests = [Request(row, prompt) for row, (prompt, _) in prompts.items()]
     answers = tqdm(backend.write(requests, None), total=len(requests), desc="Texts")
     journal.keep(replace(one, text=compact([prompts[one.id][1], one.text])) for one in answers)
-
-
-def _weigh(
-    backend: Backend,
-    ids: Sequence[str],
-    prompts: Sequence[tuple[Prompt, int]],
-    labels: Sequence[str],
-    how: Answering,
-    journal: Journal,
-) -> None:
-    """Save the mean log-probability of each label after each prompt in the journal, batch by batch: a killed job reads
-    its other prompts in the same batches again."""
-
-    def keep(rows: Sequence[int], means: np.ndarray) -> None:
-        texts = [compact([prompts[row][1], own]) for row, own in zip(rows, means.tolist(), strict=True)]
-        journal.commit(Completion(ids[row], text, True) for row, text in zip(rows, texts, strict=True))
-
-    likelihoods(backend, [prompt for prompt, _ in prompts], labels, how.label_prefix, keep)
 
 
 def _options(labels: Sequence[str], how: Answering) -> dict[str, Any]:
@@ -181,21 +170,25 @@ def prompts_of(
     return prompts
 
 
-def likelihoods(
-    backend: Any,
-    prompts: Sequence[list[int]],
+def save_likelihoods(
+    backend: Backend,
+    prompts: Sequence[Prompt],
     labels: Sequence[str],
     prefix: str,
-    report: Callable[[Sequence[int], np.ndarray], object] = lambda rows, means: None,
-) -> np.ndarray:
-    """Mean log-probability (n, labels) of the tokens of each label after each prompt.
+    journal: Journal,
+    entry: Callable[[int, list[float]], Completion],
+) -> None:
+    """Save the mean log-probability of the tokens of each label after each prompt in a journal.
+
+    They are saved batch by batch: a killed job reads its other prompts in the same batches again.
 
     Args:
         backend: the loaded model.
         prompts: token ids of n prompts.
         labels: the labels.
         prefix: text between prompt and label.
-        report: called after each batch with the indices of its prompts and their results.
+        journal: where they are saved.
+        entry: what is saved for a prompt, from its index and its means (labels,).
 
     Raises:
         UserError: a label without tokens, or scores that are not finite.
@@ -204,18 +197,16 @@ def likelihoods(
     if not all(answers):
         lacking = labels[answers.index([])]
         raise UserError(f"icl: the tokenizer has no token for the label {lacking!r}; name it otherwise")
-    means = np.empty((len(prompts), len(answers)))
 
-    def read(rows: Sequence[int], found: np.ndarray) -> None:
-        means[rows] = found / [len(answer) for answer in answers]
-        if not np.isfinite(means[rows]).all():
+    def save(rows: Sequence[int], found: np.ndarray) -> None:
+        means = found / [len(answer) for answer in answers]
+        if not np.isfinite(means).all():
             raise UserError(
                 "icl: the model gives likelihoods that are not finite; set `dtype: float32` of the generator"
             )
-        report(rows, means[rows])
+        journal.commit(entry(row, own) for row, own in zip(rows, means.tolist(), strict=True))
 
-    answer_log_likelihoods(backend, prompts, answers, read)
-    return means
+    answer_log_likelihoods(backend, prompts, answers, save)
 
 
 def _answer(text: str, how: Answering) -> str:

@@ -14,10 +14,11 @@ from seedbed.generators.writing.likelihood import log_likelihoods
 from seedbed.generators.writing.prompts import Style, encode, encode_completion, pair_prompt
 from seedbed.weights import open_tokenizer
 
+BATCH = 32
+"""Pairs of a batch."""
 
-def label_scores(
-    base: Path, rows: Iterable[Texts], *, adapter: Path | None, language: str, style: Style, batch_size: int = 32
-) -> np.ndarray:
+
+def label_scores(base: Path, rows: Iterable[Texts], *, adapter: Path | None, language: str, style: Style) -> np.ndarray:
     """Log-likelihoods (n, labels) of each label as the answer to each pair, in nats; computed in float32.
 
     The end-of-answer token does not count, because a base model need not know it.
@@ -28,7 +29,6 @@ def label_scores(
         adapter: folder of the task's adapter, composed or not; None: none.
         language: English name of the pairs' language.
         style: the prompts' style.
-        batch_size: pairs of a batch.
     """
     tokenizer = open_tokenizer(base)
     refuse_encoder_decoder(base)
@@ -37,4 +37,4 @@ def label_scores(
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     answers = [encode_completion(tokenizer, str(number), style)[:-1] for number in range(len(LABELS))]
     texts = [pair_prompt(row["premise"], row["hypothesis"], language, style) for row in rows]
-    return log_likelihoods(model, [encode(tokenizer, text, style) for text in texts], answers, batch_size)
+    return log_likelihoods(model, [encode(tokenizer, text, style) for text in texts], answers, BATCH)

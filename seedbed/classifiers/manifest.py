@@ -11,7 +11,7 @@ from tqdm import tqdm
 from seedbed import manifests
 from seedbed.io import UserError, atomic_directory, sha256, write_table
 
-LABELS = "labels.tsv"
+ANSWERS = "labels.tsv"
 """File of a fine-tuned encoder's answers: test (the test set, as LANGUAGE/NAME), id, label (or answer)."""
 
 
@@ -51,7 +51,7 @@ def write_answers(output: Path, about: dict[str, Any], tuned: Any, tests: Mappin
         for name, test in tqdm(tests.items(), desc="test sets", unit="set")
     ]
     with atomic_directory(output) as folder:
-        write_table(pd.concat(found), folder / LABELS)
+        write_table(pd.concat(found), folder / ANSWERS)
         manifests.write(folder, {"about": about | tuned.report, "system": {"kind": "labelled"}})
 
 

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding, PreTrainedModel, Trainer
 
 from seedbed.batching import by_length
-from seedbed.classifiers.heads import limit_of, load, tokenizer_of
-from seedbed.classifiers.tuning import SCORED_AT_ONCE, arguments, key_of, versions
+from seedbed.classifiers.answers import require_finite
+from seedbed.classifiers.heads import SCORED_AT_ONCE, limit_of, load, tokenizer_of
+from seedbed.classifiers.tuning import arguments, key_of, versions
 from seedbed.corpora.shape.questions import require_answers, spans
 from seedbed.encoders.tuning_settings import Reading
 from seedbed.io import UserError
@@ -111,7 +112,7 @@ class Reader:
         windows = self.windows(questions, contexts)
         best: dict[int, tuple[float, Span]] = {}
         for window, logits in zip(windows, self.logits(windows, batch_size), strict=True):
-            found = likeliest(*logits, window.offsets, self.reading)
+            found = best_span(*logits, window.offsets, self.reading)
             if found and (window.question not in best or found[0] > best[window.question][0]):
                 best[window.question] = found
         ends = [best[place][1] if place in best else (0, 0) for place in range(len(questions))]
@@ -130,14 +131,13 @@ class Reader:
             batch = self.tokenizer.pad([windows[place].tokens for place in places], return_tensors="pt")
             said = self.model(**batch.to(self.model.device))
             both = torch.stack([said.start_logits, said.end_logits], dim=1).float().cpu().numpy()
-            if not np.isfinite(both).all():
-                raise UserError("reading: the model gives scores that are not finite; its training diverged")
+            require_finite(both, "reading")
             for place, one in zip(places, both, strict=True):
                 found[place] = one[:, : len(windows[place].offsets)]
         return found
 
 
-def likeliest(
+def best_span(
     starts: NDArray[np.float32], ends: NDArray[np.float32], offsets: Sequence[Span | None], reading: Reading
 ) -> tuple[float, Span] | None:
     """The span of a window with the highest sum of logits, and that sum; None: no span is possible.

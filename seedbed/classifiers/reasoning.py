@@ -13,7 +13,7 @@ from torch import Tensor
 from tqdm.auto import tqdm
 
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.in_context import likelihoods
+from seedbed.classifiers.in_context import save_likelihoods
 from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.settings import Generator, require_likelihoods
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
@@ -96,7 +96,14 @@ def generate_answers(
         before = None if of_all is None else [of_all[place] for place in todo]
         prompts = _encoded(generator, backend, [problems[place] for place in todo], how, before)
         if by_letters:
-            _weigh(backend, rows, prompts, letters, how, journal)
+            save_likelihoods(
+                backend,
+                prompts,
+                letters,
+                how.label_prefix,
+                journal,
+                lambda place, means: Completion(rows[place], compact(means), True),
+            )
         else:
             requests = [Request(row, prompt) for row, prompt in dict(zip(rows, prompts, strict=True)).items()]
             written = _with_thoughts(backend, requests) if letters else backend.write(requests, None)
@@ -123,22 +130,6 @@ def _with_thoughts(backend: Backend, requests: Sequence[Request]) -> Iterator[Co
         begun = begun_thoughts(backend.tokenizer, backend.style, backend.template)
     for one in backend.write(requests, None):
         yield replace(one, text=begun + one.text)
-
-
-def _weigh(
-    backend: Backend,
-    ids: Sequence[str],
-    prompts: Sequence[Prompt],
-    letters: Sequence[str],
-    how: Reasoning,
-    journal: Journal,
-) -> None:
-    """Save the mean log-probability of each letter after each prompt in the journal, batch by batch."""
-
-    def keep(rows: Sequence[int], means: np.ndarray) -> None:
-        journal.commit(Completion(ids[row], compact(own), True) for row, own in zip(rows, means.tolist(), strict=True))
-
-    likelihoods(backend, prompts, letters, how.label_prefix, keep)
 
 
 def first_letter(text: str, letters: Sequence[str]) -> str:

@@ -1,5 +1,6 @@
 """Settings of classifiers, in their own module because encoders do not depend on generators' settings."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
@@ -20,6 +21,12 @@ IN_CONTEXT = ("zero-shot", "one-shot", "few-shot")
 """Variants of an in-context classifier in tables: without examples, or with one or `shots`."""
 BASELINES = ("random", "majority", "fine-tuned")
 """Variants of baseline classifiers in tables; each has one."""
+
+
+def _require_new(names: Iterable[str], *own: str) -> None:
+    """Raise a ValueError where a user's variant has the name of another, such as one of the classifier's `own`."""
+    if taken := sorted({*names} & {*VARIANTS, *IN_CONTEXT, *BASELINES, TOGETHER, *own}):
+        raise ValueError(f"{taken[0]} is there anyway; give it another name")
 
 
 class Examples(Settings):
@@ -54,8 +61,7 @@ class InContext(Answering):
     @field_validator("variants")
     @classmethod
     def _own_names(cls, variants: dict[str, Examples]) -> dict[str, Examples]:
-        if taken := sorted({*variants} & {*VARIANTS, *IN_CONTEXT, *BASELINES, TOGETHER}):
-            raise ValueError(f"{taken[0]} is there anyway; give it another name")
+        _require_new(variants)
         return variants
 
     def every_variant(self) -> dict[str, Examples | None]:
@@ -102,8 +108,7 @@ class Reasoning(Settings):
     @field_validator("prefixes")
     @classmethod
     def _own_names(cls, prefixes: dict[str, Reference]) -> dict[str, Reference]:
-        if taken := sorted({*prefixes} & {*VARIANTS, *IN_CONTEXT, *BASELINES, *REASONING, TOGETHER}):
-            raise ValueError(f"{taken[0]} is there anyway; give it another name")
+        _require_new(prefixes, *REASONING)
         return prefixes
 
     def every_variant(self) -> list[str]:
@@ -114,13 +119,13 @@ class Reasoning(Settings):
 FORMS = ("in_context", "reasoning", "fine_tuning", "baseline")
 """Settings of a classifier of which at most one is given; without any, it has adapters."""
 PROTOCOLS = {
-    "adapted": "classification",
-    "in_context": "icl",
-    "reasoning": "math",
-    "fine_tuning": "knn",
-    "baseline": "knn",
+    "adapted": ("classification",),
+    "in_context": ("icl", "knn"),
+    "reasoning": ("math", "multiple_choice"),
+    "fine_tuning": ("knn",),
+    "baseline": ("knn",),
 }
-"""Form of a classifier -> the main protocol of the tasks that it answers."""
+"""Form of a classifier -> the protocols of the tasks that it can answer, the main one first."""
 
 
 class Classifier(Settings):
@@ -210,12 +215,12 @@ class Classifier(Settings):
     @property
     def protocols(self) -> tuple[str, ...]:
         """Protocols of the tasks that it can answer; of all but the first, only tasks that `tasks` names."""
-        return (self.protocol, *{"icl": ("knn",), "math": ("multiple_choice",)}.get(self.protocol, ()))
+        return PROTOCOLS[self.form]
 
     @property
     def protocol(self) -> str:
         """The main protocol of the tasks that it answers."""
-        return PROTOCOLS[self.form]
+        return self.protocols[0]
 
     @property
     def prompted(self) -> InContext | Reasoning | None:

@@ -2,12 +2,11 @@
 
 import random
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 from safetensors.torch import load_file, save_file
@@ -23,7 +22,8 @@ from transformers import (
 )
 
 from seedbed import manifests
-from seedbed.classifiers.heads import limit_of, load, logits, tokenizer_of
+from seedbed.classifiers.answers import require_finite
+from seedbed.classifiers.heads import SCORED_AT_ONCE, limit_of, load, logits, tokenizer_of
 from seedbed.corpora.shape.labels import require_labels
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.io import UserError, fingerprint, sha256
@@ -31,8 +31,6 @@ from seedbed.precision import precision
 from seedbed.trainers import encoder_arguments, epoch_losses, fit
 
 SETTINGS, require, require_learnable = FineTuning, require_labels, require_labels
-SCORED_AT_ONCE = 32
-"""Held-out texts of a batch."""
 BY_EPOCH = {
     "per_device_eval_batch_size": SCORED_AT_ONCE,
     "eval_strategy": "epoch",
@@ -65,14 +63,13 @@ class Tuned:
         return [dict(self.tokenizer(text, truncation=True, max_length=self.limit)) for text in put]
 
     def answers(self, test: pd.DataFrame) -> list[str]:
-        """As `label`, of the texts of a table."""
+        """The likeliest label of each text of a table with `text`, see `label`."""
         return self.label(list(test["text"]))
 
     def label(self, texts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
         """The likeliest label of each text; among equal ones the first; UserError: a logit is not finite."""
         found = logits(self.model, self.tokenizer, self.encoded(texts), batch_size)
-        if not np.isfinite(found).all():
-            raise UserError("fine_tuning: the model gives scores that are not finite; its training diverged")
+        require_finite(found, "fine_tuning")
         return [self.labels[place] for place in found.argmax(axis=1)]
 
 
@@ -93,17 +90,19 @@ def train(
     to their own longest text, which the attention mask makes the same as padding to the limit.
 
     Args:
-        base, prefix: see `loading.load`.
+        base: the encoder, or a backbone, see `loading.load`.
         rows: text and label.
-        seed: of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads give
-            one model.
+        tuning: settings.
+        prefix: the prompt before every text.
+        seed: seed of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads
+            give the same model.
         dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
-        state: a directory for checkpoints. A killed training resumes from the last one.
-        minutes: as of `trainers.fit`.
+        state: a folder for checkpoints; a killed training resumes from the last one.
+        minutes: minutes between checkpoints.
 
     Raises:
-        UserError: bad weights; a training set with one label, or of which no text can be held out; a loss that is not
-            finite.
+        UserError: weights that cannot be loaded; a training set with one label, or of which no text can be held out; a
+            loss that is not finite.
     """
     labels = sorted({*rows["label"]})
     if len(labels) < 2:
@@ -128,8 +127,7 @@ def train(
     model.load_state_dict(trainer.best)
     counts = {"trained": len(learnt), "held_out": len(held)}
     about = {"fine_tuning": tuning.model_dump(), "dtype": dtype, "seed": seed, "labels": labels, "examples": counts}
-    tuned.report.update(about | _summary(trainer.state))
-    return tuned
+    return replace(tuned, report=about | _summary(trainer.state))
 
 
 def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
@@ -149,9 +147,17 @@ def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[li
 
 
 def arguments(tuning: FineTuning | Reading, dtype: str, seed: int, checkpoints: Path, **more: Any) -> TrainingArguments:
-    """Training arguments of Hugging Face for training all weights; `more` overrides and adds arguments."""
-    options = {"num_train_epochs": tuning.epochs, "lr_scheduler_type": "linear"} | more
-    return encoder_arguments(TrainingArguments, tuning, dtype, seed, checkpoints, **options)
+    """Training arguments of Hugging Face for training all weights; `more` are further ones."""
+    return encoder_arguments(
+        TrainingArguments,
+        tuning,
+        dtype,
+        seed,
+        checkpoints,
+        num_train_epochs=tuning.epochs,
+        lr_scheduler_type="linear",
+        **more,
+    )
 
 
 class _Patience(EarlyStoppingCallback):

@@ -60,8 +60,7 @@ class Endpoint(InputModule):
         endpoint = self.settings
         path, body = request(endpoint, texts)
         url = f"{endpoint.url.rstrip('/')}/{path}"
-        how = {"key": endpoint.key, "timeout": endpoint.timeout, "tries": 1 + endpoint.retries, "wait": self.wait}
-        answer = post(url, body, **how)
+        answer = post(url, body, key=endpoint.key, timeout=endpoint.timeout, tries=1 + endpoint.retries, wait=self.wait)
         where = f"{url}: model {endpoint.model!r}"
         try:
             vectors = [np.asarray(vector, np.float32) for vector in vectors_of(answer, endpoint.style)]

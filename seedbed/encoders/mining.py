@@ -15,7 +15,7 @@ from seedbed.corpora.select.pairs import without
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.layers import first_layers
-from seedbed.encoders.settings import Mining
+from seedbed.encoders.settings import NEIGHBOUR, Mining
 from seedbed.io import UserError, atomic, fingerprint, read_blocks, read_json, sha256
 from seedbed.manifests import versions
 from seedbed.vectors.neighbours import Nearest
@@ -90,10 +90,10 @@ def neighbours(
         place = state / f"{key[:32]}.npz" if state else None
         mined = mine(pairs[mining.near].tolist(), read, mining.count, encode=encode, state=place, rows=rows)
     table = pairs.copy()
-    for rank in range(mining.count):
-        table[f"neighbour_{rank + 1}"] = mined.texts[:, rank]
-        table[f"pool_id_{rank + 1}"] = mined.ids[:, rank]
-        table[f"cosine_{rank + 1}"] = [f"{cosine:.6f}" for cosine in mined.cosines[:, rank]]
+    for rank in range(1, mining.count + 1):
+        table[f"{NEIGHBOUR}{rank}"] = mined.texts[:, rank - 1]
+        table[f"pool_id_{rank}"] = mined.ids[:, rank - 1]
+        table[f"cosine_{rank}"] = [f"{cosine:.6f}" for cosine in mined.cosines[:, rank - 1]]
     return table, made | _audit(mined) | {"dropped": dict(dropped)}
 
 
@@ -187,15 +187,14 @@ def _read(pool: Pool, indices: np.ndarray, cosines: np.ndarray, size: int) -> Mi
 def _audit(mined: MinedNeighbours) -> dict[str, Any]:
     """Statistics of mined neighbours: mean cosine by rank, counts, the commonest, and near duplicates."""
     counts = Counter(mined.texts.ravel().tolist())
+    by_count = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return {
         "queries": len(mined.texts),
         "pool": mined.pool,
         "cosine by rank": [round(float(mean), 6) for mean in mined.cosines.mean(axis=0, dtype=np.float64)],
         "neighbours": mined.texts.size,
         "distinct": len(counts),
-        "commonest": [[text, count] for text, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))][
-            :COMMONEST
-        ],
+        "commonest": [[text, count] for text, count in by_count[:COMMONEST]],
         "near duplicates": int((mined.cosines >= ALIKE).sum()),
     }
 
@@ -205,7 +204,7 @@ def audit_of(texts: Path) -> Path:
     return texts.with_suffix(".audit.json")
 
 
-def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None = None) -> None:
+def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None) -> None:
     """Check that neighbours were mined with a given backbone, layer and prompt.
 
     A file without an audit is a user's own, and may have been made in any way.

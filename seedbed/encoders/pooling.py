@@ -12,20 +12,27 @@ from torch import Tensor, nn
 from seedbed.io import UserError
 
 
-class LayerAverage(Pooling):
-    """Mean over tokens of the average of the last block's states and another block's. Base class.
+class LayersPooling(Pooling):
+    """Mean over tokens of a combination of several blocks' states. Base class.
 
-    The last state is after the final norm. This module is used in training: it needs memory for two layers only and
-    averages in float32. A saved encoder has the modules of `stock` instead, which plain sentence-transformers loads.
+    The last state is after the final norm. This module is used in training: it needs memory for few layers at a time
+    and combines them in float32. A saved encoder has the modules of `stock` instead, which plain sentence-transformers
+    loads.
     """
 
     config_keys: ClassVar[list[str]] = ["embedding_dimension", "include_prompt"]
     name: ClassVar[str]
-    other: ClassVar[int]
-    """Index of the other block in `hidden_states`, where 0 is the word embeddings."""
 
     def __init__(self, embedding_dimension: int, include_prompt: bool = True) -> None:
         super().__init__(embedding_dimension, "mean", include_prompt)
+
+    def _combined(self, features: dict[str, Tensor | Any]) -> Tensor:
+        """The combined states (batch, tokens, width); UserError: the backbone gave no hidden states, or too few."""
+        raise NotImplementedError
+
+    def _stock_weights(self, layers: int) -> Tensor:
+        """Weights (n,) of the last n of `layers` blocks in a saved encoder, in the blocks' order, times something."""
+        raise NotImplementedError
 
     def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
         """Add `sentence_embedding` (batch, width), without padding.
@@ -35,15 +42,9 @@ class LayerAverage(Pooling):
                 `all_layer_embeddings`, a tuple of the word embeddings and of every block's states.
 
         Raises:
-            UserError: the backbone gave no hidden states.
+            UserError: the backbone gave no hidden states, or too few.
         """
-        if "all_layer_embeddings" not in features:
-            raise UserError(f"{self.name}: no hidden states; load the backbone with output_hidden_states=True")
-        # `all_layer_embeddings[-1]` is before ModernBERT's final norm in some transformers versions;
-        # `token_embeddings` never is. Single precision, since autocast may hand over bfloat16.
-        other, last = features["all_layer_embeddings"][self.other], features["token_embeddings"]
-        average = (_single(other) + _single(last)) / 2
-        pooled = super().forward(features | {"token_embeddings": average}, **kwargs)
+        pooled = super().forward(features | {"token_embeddings": self._combined(features)}, **kwargs)
         features["sentence_embedding"] = pooled["sentence_embedding"]
         return features
 
@@ -56,17 +57,35 @@ class LayerAverage(Pooling):
         Args:
             layers: blocks of the backbone.
         """
-        first = range(layers + 1)[self.other]
-        weights = torch.zeros(layers + 1 - first)
-        weights[0] += 1
-        weights[-1] += 1
+        weights = self._stock_weights(layers)
         average = WeightedLayerPooling(
             self.embedding_dimension,
             layers,
-            layer_start=first,
+            layer_start=layers + 1 - len(weights),
             layer_weights=nn.Parameter(weights, requires_grad=False),
         )
         return [average, Pooling(self.embedding_dimension, "mean", self.include_prompt)]
+
+
+class LayerAverage(LayersPooling):
+    """Mean over tokens of the average of the last block's states and another block's. Base class."""
+
+    other: ClassVar[int]
+    """Index of the other block in `hidden_states`, where 0 is the word embeddings."""
+
+    def _combined(self, features: dict[str, Tensor | Any]) -> Tensor:
+        if "all_layer_embeddings" not in features:
+            raise UserError(f"{self.name}: no hidden states; load the backbone with output_hidden_states=True")
+        # `all_layer_embeddings[-1]` is before ModernBERT's final norm in some transformers versions;
+        # `token_embeddings` never is. Single precision, since autocast may hand over bfloat16.
+        other, last = features["all_layer_embeddings"][self.other], features["token_embeddings"]
+        return (_single(other) + _single(last)) / 2
+
+    def _stock_weights(self, layers: int) -> Tensor:
+        weights = torch.zeros(layers + 1 - range(layers + 1)[self.other])
+        weights[0] += 1
+        weights[-1] += 1
+        return weights
 
 
 class FirstLastAverage(LayerAverage):
@@ -91,12 +110,11 @@ AVERAGES: dict[str, type[LayerAverage]] = {kind.name: kind for kind in (FirstLas
 """Poolings of two blocks by name; they need hidden states."""
 
 
-class WeightedLayers(Pooling):
+class WeightedLayers(LayersPooling):
     """Mean over tokens of a trained weighted sum of the last blocks' states.
 
-    The last state is after the final norm. The weights are the softmax of scores that start at 0: they start equal and
-    sum to 1. Source: paper 001, section 3.3, which says neither; a plain sum of four states would be four times as
-    long.
+    The weights are the softmax of scores that start at 0: they start equal and sum to 1. Source: paper 001, section
+    3.3, which says neither; a plain sum of four states would be four times as long.
 
     Args:
         embedding_dimension: dimensions of the states.
@@ -108,7 +126,7 @@ class WeightedLayers(Pooling):
     name: ClassVar[str] = "last_weighted"
 
     def __init__(self, embedding_dimension: int, layers: int = 4, include_prompt: bool = True) -> None:
-        super().__init__(embedding_dimension, "mean", include_prompt)
+        super().__init__(embedding_dimension, include_prompt)
         self.layers = layers
         self.scores = nn.Parameter(torch.zeros(layers))
 
@@ -121,16 +139,7 @@ class WeightedLayers(Pooling):
         """Weights times something (layers,); where they are equal, ones."""
         return (self.scores - self.scores.detach().max()).exp()
 
-    def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
-        """Add `sentence_embedding` (batch, width), without padding.
-
-        Args:
-            features: `token_embeddings` (batch, tokens, width), `attention_mask` (batch, tokens) and
-                `all_layer_embeddings`, a tuple of the word embeddings and of every block's states.
-
-        Raises:
-            UserError: the backbone gave no hidden states, or fewer than `layers`.
-        """
+    def _combined(self, features: dict[str, Tensor | Any]) -> Tensor:
         states = (*features.get("all_layer_embeddings", ())[:-1], features["token_embeddings"])
         if len(states) < self.layers:
             raise UserError(
@@ -140,24 +149,9 @@ class WeightedLayers(Pooling):
         # One by one: a stack of them would be as large as all of them together.
         weights = self._unscaled()
         last = zip(weights, states[len(states) - self.layers :], strict=True)
-        total = sum(weight * _single(state) for weight, state in last)
-        pooled = super().forward(features | {"token_embeddings": total / weights.sum()}, **kwargs)
-        features["sentence_embedding"] = pooled["sentence_embedding"]
-        return features
+        return sum(weight * _single(state) for weight, state in last) / weights.sum()
 
-    def stock(self, layers: int) -> list[Module]:
-        """The same pooling in sentence-transformers' own modules, with identical vectors in float32.
-
-        Args:
-            layers: blocks of the backbone.
-        """
-        weights = nn.Parameter(self._kept(), requires_grad=False)
-        first = layers + 1 - self.layers
-        total = WeightedLayerPooling(self.embedding_dimension, layers, layer_start=first, layer_weights=weights)
-        return [total, Pooling(self.embedding_dimension, "mean", self.include_prompt)]
-
-    def _kept(self) -> Tensor:
-        """The weights that are saved, times something."""
+    def _stock_weights(self, layers: int) -> Tensor:
         return self._unscaled().detach()
 
     def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
@@ -173,7 +167,7 @@ class WeightedInTraining(WeightedLayers):
 
     name = "last_weighted_train"
 
-    def _kept(self) -> Tensor:
+    def _stock_weights(self, layers: int) -> Tensor:
         return torch.ones(self.layers)
 
 
@@ -209,7 +203,7 @@ class TrainingHead(Dense):
         return []
 
 
-OURS = (LayerAverage, WeightedLayers, TrainingHead)
+OURS = (LayersPooling, TrainingHead)
 """Modules that are saved as others, which their `stock` gives."""
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Prefix = str | Prompts | Mapping[str, str]
 """The prompt before a text: the same for all, by what the text is read as, or by language."""
-READ = (QUERY, DOCUMENT, TEXT)
+ROLES = (QUERY, DOCUMENT, TEXT)
 """Names of an encoder's prompts: the first two are those that sentence-transformers and mteb look for; any other is a
 language's."""
 NAMES = {QUERY: (QUERY,), DOCUMENT: (DOCUMENT, "passage", "corpus")}
@@ -81,6 +81,7 @@ def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapp
     """A prefix as it is, or for each language, if it has placeholders: columns of the registry, like `{flores}`.
 
     Args:
+        prefix: the text before every sentence, maybe with placeholders.
         own: language -> prefix, where it is another than the registry's columns make.
 
     Returns:
@@ -106,14 +107,14 @@ def prompted(
     Raises:
         UserError: there is no prefix for a column's language.
     """
-    told = {}
+    texts = {}
     for name in [name for name in names if name in table.columns]:
         if name not in languages and BEFORE + name in table.columns:
             before = table[BEFORE + name]
         else:
             before = prompt_of(prefix, languages.get(name, languages.get("", "")))
-        told[name] = (before + table[name]).where(table[name] != "", "")
-    return table.assign(**told)
+        texts[name] = (before + table[name]).where(table[name] != "", "")
+    return table.assign(**texts)
 
 
 def prompt_of(prompts: Mapping[str, str], language: str, where: str = "prefix") -> str:
@@ -193,7 +194,7 @@ def set_language(encoder: SentenceTransformer, language: str, folder: Path) -> s
     Raises:
         UserError: the encoder has no prompt for that language.
     """
-    each = {name: prompt for name, prompt in encoder.prompts.items() if name not in READ}
+    each = {name: prompt for name, prompt in encoder.prompts.items() if name not in ROLES}
     if not each:
         return ""
     prompt = "" if language else encoder.prompts[DOCUMENT]

@@ -11,7 +11,7 @@ from seedbed.corpora.settings import COLUMNS, Source
 from seedbed.encoders import objectives
 from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.settings import MOST_NEIGHBOURS, Reference
+from seedbed.encoders.settings import MOST_NEIGHBOURS, NEIGHBOUR, Reference
 from seedbed.generators.settings import METHODS, TRANSLATION
 from seedbed.names import SEED_PAIRS, Code
 from seedbed.resources import resource
@@ -115,7 +115,7 @@ class Data(Settings):
         """The columns that the data can have."""
         if self.candidates:
             return ("text", "candidates")
-        ranks = tuple(f"neighbour_{rank}" for rank in range(1, MOST_NEIGHBOURS + 1)) if self.neighbours else ()
+        ranks = tuple(f"{NEIGHBOUR}{rank}" for rank in range(1, MOST_NEIGHBOURS + 1)) if self.neighbours else ()
         return COLUMNS[self.kind] + ranks
 
 

@@ -190,6 +190,8 @@ class Pivot(Reference):
     """A name under `recipes`; left out, the one that training starts `from`."""
 
 
+NEIGHBOUR = "neighbour_"
+"""Prefix of the columns of neighbours; their rank follows, the nearest's is 1."""
 MOST_NEIGHBOURS = 100
 
 

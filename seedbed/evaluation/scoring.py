@@ -21,9 +21,8 @@ from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.names import languages_of, pair_of
 from seedbed.vectors.neighbours import nearest
-from seedbed.vectors.read_as import ReadAs, reading
 from seedbed.vectors.store import encode_ahead
-from seedbed.vectors.types import Encode, Search
+from seedbed.vectors.types import Encode, ReadAs, Search, reading
 
 
 def score(

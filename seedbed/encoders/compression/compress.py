@@ -24,7 +24,7 @@ def compress(
     *,
     training: Training,
     prefix: Prefix | None,
-    languages: Mapping[str, str] | None = None,
+    language: str = "",
     seed: int,
     output: Path,
     about: Mapping[str, Any],
@@ -39,7 +39,7 @@ def compress(
         copies: the way of compression.
         training: its pooling and `layers` are used to load the encoder.
         prefix: the prompt before every text, or language -> prompt.
-        languages: "" -> the language whose prompt is the default.
+        language: the language whose prompt is the default, if `prefix` is a mapping.
         seed: the seed in the manifest.
         output: the folder that is written; it is replaced as a whole at the end.
         about: facts for the card.
@@ -60,8 +60,14 @@ def compress(
     for code, what in ((two_paths.CODE, "reads two texts"), (onnx_int8.CODE, "is in integers")):
         if (weights / code).is_file():
             raise UserError(f"{weights}: this encoder {what} and cannot be copied; copy one that it was made from")
-    modules = {"pooling": training.pooling, "layers": training.layers, "language": (languages or {}).get("", "")}
-    encoder = loading.load(weights, **modules, prefix=prefix, seed=seed)
+    encoder = loading.load(
+        weights,
+        pooling=training.pooling,
+        layers=training.layers,
+        prefix=prefix,
+        language=language,
+        seed=seed,
+    )
     some, was = texts[:COMPARED], size(encoder)
     before = encoder.encode(some)
     small = way.compress(encoder, texts, folders or {})

@@ -46,9 +46,8 @@ def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
     with tempfile.TemporaryDirectory() as folder:
         whole, small = Path(folder, "whole.onnx"), Path(folder, "small.onnx")
         _export(_States(transformer.auto_model, layers).cpu().eval(), whole, transformer.max_seq_length)
-        settings = {"weight_type": QuantType.QInt8, "per_channel": True, "reduce_range": True}
         with _Quiet():
-            quantize_dynamic(whole, small, **settings)
+            quantize_dynamic(whole, small, weight_type=QuantType.QInt8, per_channel=True, reduce_range=True)
         graph = small.read_bytes()
     sizes = {"width": int(transformer.get_embedding_dimension()), "weights": transformer.auto_model.num_parameters()}
     module = Int8Transformer(graph, encoder.tokenizer, max_seq_length=transformer.max_seq_length, **sizes)

@@ -99,29 +99,39 @@ class Static(Copy):
         """Make a static encoder, see `condense`."""
         from seedbed.encoders.compression.static import condense
 
-        given = {
-            "dimensions": self.dimensions,
-            "smoothing": self.smoothing,
-            "whiten": self.whiten,
-            "least": self.least_count,
-        }
-        return condense(encoder, texts, **given)
+        return condense(
+            encoder,
+            texts,
+            dimensions=self.dimensions,
+            smoothing=self.smoothing,
+            whiten=self.whiten,
+            least=self.least_count,
+        )
 
 
 class Bfloat16(Copy):
     """Weights rounded to bfloat16: half the bytes; they are float32 again when loaded."""
 
     def compress(self, encoder, texts, folders):
-        """Round the weights, see `round_weights`."""
-        from seedbed.encoders.compression.bfloat16 import round_weights
+        """Round the transformer's weights in place; the texts are not used.
 
-        return round_weights(encoder)
+        Raises:
+            UserError: the encoder has no transformer, or one with parallel adapters.
+        """
+        from seedbed.encoders.compression.trim import require_plain
+
+        require_plain(encoder)
+        for weight in encoder[0].auto_model.parameters():
+            weight.data = weight.data.bfloat16().float()
+        return encoder
 
     def for_saving(self, copy):
-        """Convert for saving in bfloat16."""
-        from seedbed.encoders.compression import bfloat16
+        """Convert to bfloat16 in place; the saved config makes loading return float32 weights."""
+        from seedbed.encoders.models.loading import save_with
 
-        return bfloat16.for_saving(copy)
+        copy[0].auto_model.bfloat16()
+        save_with(copy[0], {"dtype": "float32"})
+        return copy
 
 
 class Int8(Copy):

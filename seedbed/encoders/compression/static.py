@@ -23,10 +23,10 @@ def condense(
     encoder: SentenceTransformer,
     texts: Sequence[str],
     *,
-    dimensions: int = 256,
-    smoothing: float = 1e-4,
-    whiten: bool = True,
-    least: int = 1,
+    dimensions: int,
+    smoothing: float,
+    whiten: bool,
+    least: int,
 ) -> SentenceTransformer:
     """Make a static encoder: a text's vector is the mean of its tokens' vectors, which the encoder gives for single
     tokens.

@@ -96,6 +96,8 @@ def text(
         results: a section of scores, in Markdown.
         limits: further sentences about its limits, in Markdown.
     """
+    from seedbed.encoders.prompts import read_prompts  # with tokenizers, which whoever wants `usage_of` alone needs not
+
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
     shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}
     facts = [(key, value) for key, value in shown.items() if key != "summary"]
@@ -103,8 +105,6 @@ def text(
     rows = [(key, _said(value)) for key, value in training.items() if key != "loss"]
     trained = any(training.get(key) for key in ("steps", "copy", "vocabulary"))
     opening = REMOTE if (directory / "endpoint.json").is_file() else OPENING
-    from seedbed.encoders.prompts import read_prompts  # with tokenizers, which whoever wants `usage_of` alone needs not
-
     needs = usage_of(directory)
     code = sorted(path.name for path in directory.glob("*.py"))
     pinned = f', revision="{REVISION}"' if code and place != PLACE else ""
@@ -125,7 +125,7 @@ def text(
         results=results and f"\n{results}\n",
         limits=limits and f" {limits}",
         texts=needs.texts,
-        read=READ if read_prompts(directory).differ else "",
+        read=PROMPTS_DIFFER if read_prompts(directory).differ else "",
     )
 
 
@@ -169,8 +169,10 @@ class Usage(NamedTuple):
     """Example inputs."""
 
 
-READ = "# Queries and documents are read otherwise: encoder.encode_query(...), encoder.encode_document(...).\n"
-"""What is said where prompts differ."""
+PROMPTS_DIFFER = (
+    "# Queries and documents are read otherwise: encoder.encode_query(...), encoder.encode_document(...).\n"
+)
+"""Comment in the example code of an encoder with different prompts for queries and documents."""
 PAIRS = '[("a sentence", "its English"), ("another one", "its English")]'
 """Example inputs of a two-path encoder."""
 

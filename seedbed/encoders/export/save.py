@@ -80,7 +80,7 @@ def save_with_head(
     *,
     modules: Training = MEAN,
     prefix: Prefix | None = None,
-    languages: Mapping[str, str] | None = None,
+    language: str = "",
     used: Mapping[str, str] | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
@@ -95,7 +95,7 @@ def save_with_head(
         training: settings and results for the manifest.
         modules: its pooling is used.
         prefix: see `prompts.set_prompts`; None: the prompts in the start point's own file.
-        languages: "" -> the language whose prompt is the default.
+        language: the language whose prompt is the default, if `prefix` is a mapping.
         used: further libraries and their versions.
         tell: `card.write`; None: no card.
     """
@@ -104,7 +104,7 @@ def save_with_head(
     model.config.output_hidden_states = encoder[0].auto_model.config.output_hidden_states
     tokenizer.model_max_length = encoder[0].tokenizer.model_max_length
     encoder[0].model, encoder[0].processor = model.base_model, tokenizer
-    set_prompts(encoder, prefix, (languages or {}).get("", ""))
+    set_prompts(encoder, prefix, language)
     save(encoder, output, about, training, write_files=model.save_pretrained, used=used, tell=tell)
 
 

@@ -182,35 +182,40 @@ class AnchoringLoss(nn.Module):
         if not there.any():
             return 0 * prefix.sum()
         rows, prefix = rows.cpu()[there], prefix[there.to(prefix.device)]
-        own = similarities(prefix, self.values[self.places[rows]].to(prefix.device))
-        shown = own.detach() if self.given is None else self.given[rows].to(own)
-        logits = self.actor(self.environment.features(rows, shown)).float()
+        own, shown, logits = self._scored(rows, prefix)
         mask = self.environment.mask[rows].to(logits.device)
         actions = logits.detach().masked_fill(~mask, -torch.inf).softmax(dim=1).multinomial(1)[:, 0]
         drawn = None if self.actions == "expected" else actions
-        options = {"mask": mask, "baseline": self.baseline}
-        policy = policy_loss(logits, self.environment.rewards(rows, shown), drawn, **options)
+        rewards = self.environment.rewards(rows, shown)
+        policy = policy_loss(logits, rewards, drawn, mask=mask, baseline=self.baseline)
         alignment = -own.gather(1, actions[:, None]).mean()
         chosen = self.documents[self.places[rows].gather(1, actions.cpu()[:, None])[:, 0]].to(prefix.device)
         anchor = anchor_loss(prefix, chosen, form=self.form)
         return policy + self.alignment_weight * alignment + self.anchor_weight * anchor
 
     def _prefix(self, tokens: dict[str, Any], rows: Tensor) -> Tensor:
-        if self.kept:
-            return self.path.adaptor(self.states[rows].to(self.path.adaptor.layers[0].weight.device))
-        return self.model(dict(tokens))["prefix"]
+        return self._adapted(rows) if self.kept else self.model(dict(tokens))["prefix"]
+
+    def _adapted(self, rows: Tensor) -> Tensor:
+        """Features (b, s, d) of rows by their cached states."""
+        return self.path.adaptor(self.states[rows].to(self.path.adaptor.layers[0].weight.device))
+
+    def _scored(self, rows: Tensor, prefix: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """The adaptor's similarities of rows with their candidates, those that the policy is given, and its logits,
+        (b, k) each, by the rows' features (b, s, d).
+        """
+        own = similarities(prefix, self.values[self.places[rows]].to(prefix.device))
+        shown = own.detach() if self.given is None else self.given[rows].to(own)
+        return own, shown, self.actor(self.environment.features(rows, shown)).float()
 
     @torch.no_grad()
     def _outcome(self) -> dict[str, Tensor]:
         """Current output of adaptor and policy for all rows: probabilities and rewards (n, k), and g (n, d)."""
         parts = []
         for rows in torch.arange(len(self.states)).split(BATCH):
-            prefix = self.path.adaptor(self.states[rows].to(self.path.adaptor.layers[0].weight.device)).float()
-            own = similarities(prefix, self.values[self.places[rows]].to(prefix.device))
-            shown = own if self.given is None else self.given[rows].to(own)
-            logits = self.actor(self.environment.features(rows, shown)).float().cpu()
-            mask = self.environment.mask[rows]
-            chances = logits.masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
+            prefix, mask = self._adapted(rows).float(), self.environment.mask[rows]
+            _, shown, logits = self._scored(rows, prefix)
+            chances = logits.cpu().masked_fill(~mask, -torch.inf).softmax(dim=1).nan_to_num()
             parts.append((chances, self.environment.rewards(rows, shown).cpu() * mask, prefix.mean(dim=1).cpu()))
         return dict(zip(("chances", "rewards", "g"), map(torch.cat, zip(*parts, strict=True)), strict=True))
 

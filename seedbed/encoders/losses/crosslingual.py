@@ -10,9 +10,12 @@ from torch import Tensor
 
 from seedbed.io import UserError
 
+MOST_LANGUAGES = 6
+"""The maximum number of languages in a cross-lingual batch (paper 004's code)."""
+
 
 def sample_languages(
-    rows: int, columns: int, languages: int, rng: np.random.Generator, *, at_most: int = 6
+    rows: int, columns: int, languages: int, rng: np.random.Generator, *, at_most: int = MOST_LANGUAGES
 ) -> np.ndarray:
     """Sample the language of each sentence of a batch, so that the sentences of a row are in different languages.
 

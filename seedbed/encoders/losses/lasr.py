@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn.functional import normalize
 
 from seedbed.encoders.losses.momentum import Queue
+from seedbed.encoders.losses.rows import of_rows
 from seedbed.encoders.losses.soft_rank import correlation_loss, safe_weights, soft_ndcg
 
 
@@ -56,7 +57,7 @@ class CorrelationLoss(nn.Module):
             rows: positions (batch,) of the rows in the table.
         """
         one, two = _directions(self.model, features)
-        predicted, gold = (one * two).sum(dim=1), self.scores[rows.cpu()].to(rows.device)
+        predicted, gold = (one * two).sum(dim=1), of_rows(self.scores, rows)
         self.batch = torch.stack([predicted.detach(), gold], dim=1), rows
         held = predicted.new_zeros(0, 2) if self.queue is None else self.queue.vectors
         if len(held) + len(predicted) < self.warm_up:
@@ -153,7 +154,7 @@ class ListwiseLoss(nn.Module):
             rows: positions (batch,) of the rows in the table.
         """
         queries, documents = _directions(self.model, features)
-        numbers = self.documents[rows.cpu()].to(rows.device)
+        numbers = of_rows(self.documents, rows)
         self.batch = documents.detach(), numbers
         own, language = (queries * documents).sum(dim=1), self.language[numbers]
         others = documents
@@ -162,13 +163,13 @@ class ListwiseLoss(nn.Module):
             numbers = torch.cat([self.queue.ids, numbers])
         newest = _last_of_each(numbers)
         others, numbers = others[newest], numbers[newest]
-        pairs = self.queries[rows.cpu()].to(rows.device)[:, None] * self.count + numbers
+        pairs = of_rows(self.queries, rows)[:, None] * self.count + numbers
         with torch.autocast(rows.device.type, enabled=False):  # else cosines keep two digits
             scores = queries @ others.T
         spared = torch.isin(pairs, self.pairs.to(rows.device)) | (language[:, None] != self.language[numbers])
         scores = scores.masked_fill(spared, -torch.inf)
         hardest = scores.topk(min(self.negatives, scores.shape[1])).values
-        asked = self.relevant[rows.cpu()].to(rows.device) & (hardest > -torch.inf).any(dim=1)
+        asked = of_rows(self.relevant, rows) & (hardest > -torch.inf).any(dim=1)
         if not asked.any():
             return 0 * own.sum()
         return self._of_lists(torch.cat([own[:, None], hardest], dim=1)[asked]).mean()

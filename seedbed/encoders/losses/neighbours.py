@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from seedbed.encoders.losses.contrastive import additive_margin, neighbour_contrast, queue_contrast
 from seedbed.encoders.losses.momentum import MomentumEncoder, Queue, momentum_update
+from seedbed.encoders.losses.rows import of_rows
 
 
 class NeighbourLoss(nn.Module):
@@ -97,7 +98,7 @@ class NeighbourLoss(nn.Module):
             negatives=hard[0] if hard else None,
         )
         if neighbours:
-            same = self.ranks[rows.cpu()].to(rows.device)
+            same = of_rows(self.ranks, rows)
             near = torch.stack(neighbours, dim=1)
             total = total + self.share * neighbour_contrast(
                 anchor, near, temperature=self.temperature, ids=same, keep=keep

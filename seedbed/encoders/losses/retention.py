@@ -11,6 +11,7 @@ from torch import Tensor, nn
 from torch.nn.functional import kl_div
 
 from seedbed.encoders.losses.contrastive import cosines, require_rows, simcse
+from seedbed.encoders.losses.rows import of_rows
 from seedbed.encoders.losses.token_cutoff import cut_off
 from seedbed.io import UserError
 
@@ -51,7 +52,7 @@ class RetentionLoss(nn.Module):
             features: tokenised texts of both columns.
             rows: positions (batch,) of the rows in the table.
         """
-        translated = self.translations[rows.cpu()].to(rows.device)
+        translated = of_rows(self.translations, rows)
         first, second = embed_columns(
             self.model, [self._cut(column, ~translated) for column in features], separate_first=False
         )

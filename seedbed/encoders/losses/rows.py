@@ -1,31 +1,63 @@
-"""Facts about single rows of a batch that losses need: whether a row has a negative, and values such as gold scores."""
+"""Facts about single rows that losses need: whether a row has a negative, and values such as gold scores."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from seedbed.io import UserError
 
 T = TypeVar("T")
 
 
-def with_negatives(table: pd.DataFrame | None, *names: str) -> Tensor | None:
+def with_negatives(table: pd.DataFrame, *names: str) -> Tensor | None:
     """Find which rows have a text in every column of negatives.
 
     Args:
-        table: the training data; an absent negative is an empty text. None: no table.
+        table: the training data; an absent negative is an empty text.
         *names: names of columns of negatives; those that the table lacks are ignored. Without names: "negative".
 
     Returns:
         Booleans (rows,); None if all rows have negatives or there is no such column.
     """
-    if not (columns := [name for name in names or ("negative",) if table is not None and name in table.columns]):
+    if not (columns := [name for name in names or ("negative",) if name in table.columns]):
         return None
     there = (table[columns] != "").all(axis=1).to_numpy()
     return None if there.all() else torch.tensor(there)
+
+
+def of_rows(values: Tensor, rows: Tensor) -> Tensor:
+    """The values (batch, ...) of some rows, on the device of their positions; those of the whole table stay on the CPU.
+
+    Args:
+        values: a value of each row of the table, (rows of the table, ...).
+        rows: positions (batch,) in the table.
+    """
+    return values[rows.cpu()].to(rows.device)
+
+
+def numbers(table: pd.DataFrame, column: str, objective: str) -> NDArray[np.float32]:
+    """Parse a column of numbers (rows,).
+
+    Args:
+        table: rows with `id` and the column.
+        column: its name.
+        objective: the objective's name, for the message.
+
+    Raises:
+        UserError: a cell is not a finite number.
+    """
+    found = pd.to_numeric(table[column], errors="coerce").to_numpy(np.float32)
+    if len(bad := table[~np.isfinite(found)]):
+        cell = f"{column} {bad[column].iloc[0]!r} of row {bad['id'].iloc[0]}"
+        raise UserError(f"{objective}: {cell} is no number; correct it, or leave the row out")
+    return found
 
 
 def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:
@@ -41,7 +73,7 @@ def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) 
     """
     if known is None:
         return columns, None
-    keep = known[rows.cpu()].to(rows.device)
+    keep = of_rows(known, rows)
     return (columns, keep) if keep.any() else (columns[:2], None)
 
 
@@ -77,4 +109,4 @@ class RowLabelLoss(nn.Module):
             features: tokenised texts by column.
             rows: positions (batch,) of the rows in the table.
         """
-        return self.loss(features, self.values[rows.cpu()].to(rows.device))
+        return self.loss(features, of_rows(self.values, rows))

@@ -44,8 +44,8 @@ def vectors_digest(manifest: dict[str, Any], *, adapters: bool = True) -> str:
         manifest: the encoder's.
         adapters: False: with its parallel adapters off.
     """
-    said = ("README.md", TRANSPORT, CODE, PATHS, INT8)
-    files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in said}
+    ignored = ("README.md", TRANSPORT, CODE, PATHS, INT8)
+    files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in ignored}
     on = adapters and ADAPTERS in files
     source = "" if on else manifest.get("training", {}).get(SOURCE, "")
     return source or fingerprint([files, *(["off"] if ADAPTERS in files and not on else [])])

@@ -20,11 +20,10 @@ from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.models.parallel_adapters import AdaptedTransformer
 from seedbed.encoders.models.two_paths import TwoPaths
 from seedbed.encoders.models.two_paths_setup import has_paths, path_vectors
-from seedbed.encoders.prompts import READ, prompts_of, set_language
+from seedbed.encoders.prompts import ROLES, prompts_of, set_language
 from seedbed.vectors.fused import search_by, side_by_side
-from seedbed.vectors.read_as import ReadAs
 from seedbed.vectors.store import with_disk_cache
-from seedbed.vectors.types import Encode, Layers, Search
+from seedbed.vectors.types import Encode, Layers, ReadAs, Search
 
 
 class Opened(NamedTuple):
@@ -48,7 +47,7 @@ class Opened(NamedTuple):
     """Texts -> vectors (2, n, d) of texts and of their English translations; None unless it is one encoder with two
     paths.
     """
-    spoken: bool = False
+    per_language: bool = False
     """Whether the prompt, and so the vectors, depend on the texts' language."""
     english: bool = False
     """Whether it, or one of several, takes a text and its English translation."""
@@ -84,10 +83,15 @@ def opened(
             for member in members
         ]
         widths = [one.width for one in each]
-        search = search_by(widths, [member.weight for member in members])
-        facts = {"spoken": any(one.spoken for one in each), "english": any(one.english for one in each)}
-        encode = side_by_side([one.encode for one in each])
-        return Opened(encode, sum(widths), search, None, manifest["about"], **facts)
+        return Opened(
+            encode=side_by_side([one.encode for one in each]),
+            width=sum(widths),
+            search=search_by(widths, [member.weight for member in members]),
+            encoder=None,
+            about=manifest["about"],
+            per_language=any(one.per_language for one in each),
+            english=any(one.english for one in each),
+        )
     encoder = open_encoder(folder, servers=True)
     prompt = set_language(encoder, language, folder)
     named = _with_english(encoder, english or {})
@@ -102,15 +106,20 @@ def opened(
         kept = embeddings_folder(state, manifest, adapters=not off, prompt=name or prompt)
         return with_disk_cache(encode, kept, remote=is_remote(encoder), named=named)
 
-    prompts = prompts_of(encoder, READ)
-    others = {name: reading(name) for name in READ if prompts[name] != prompts[TEXT]}
-    encode = ReadAs(reading(), others) if others else reading()
+    prompts = prompts_of(encoder, ROLES)
+    others = {name: reading(name) for name in ROLES if prompts[name] != prompts[TEXT]}
     means = partial(layer_means, encoder, batch_size=rows, **switched)
-    layers = means if isinstance(encoder[0], Transformer) else None
-    paths = partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None
-    width = int(encoder.get_embedding_dimension())
-    both = isinstance(encoder[0], TwoPaths)
-    return Opened(encode, width, None, encoder, manifest["about"], layers, paths, bool(prompt), both)
+    return Opened(
+        encode=ReadAs(reading(), others) if others else reading(),
+        width=int(encoder.get_embedding_dimension()),
+        search=None,
+        encoder=encoder,
+        about=manifest["about"],
+        layers=means if isinstance(encoder[0], Transformer) else None,
+        paths=partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None,
+        per_language=bool(prompt),
+        english=isinstance(encoder[0], TwoPaths),
+    )
 
 
 def _with_english(encoder: SentenceTransformer, english: Mapping[str, str]) -> Callable[[str], str]:

@@ -32,7 +32,7 @@ from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
 WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm", "StaticEmbedding")
 """Modules that have weights."""
-READ = {"use_safetensors": True, "ignore_mismatched_sizes": True}
+SAFETENSORS = {"use_safetensors": True, "ignore_mismatched_sizes": True}
 """How weights are read; `require_whole_body` reports by name which of them do not fit."""
 
 
@@ -72,17 +72,18 @@ def load(
             a dropout for a backbone without any, or with pooling own; more layers than the backbone has; or parallel
             adapters with another pooling than own.
     """
-    if pooling == "own" and (Path(weights) / "modules.json").is_file():
+    weights = Path(weights)
+    if pooling == "own" and (weights / "modules.json").is_file():
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set with pooling own; take another pooling")
         encoder = open_encoder(weights)
         if isinstance(encoder[0], two_paths.TwoPaths):  # each of its two encoders has its tokenizer and prefix
             return encoder
-        return set_prompts(encoder, read_prompts(Path(weights)) if prefix is None else prefix, language)
-    folder = directory_of(Path(weights), adapted=pooling == "own")
-    prefix = read_prompts(Path(weights)) if prefix is None else prefix
+        return set_prompts(encoder, read_prompts(weights) if prefix is None else prefix, language)
+    folder = directory_of(weights, adapted=pooling == "own")
+    prefix = read_prompts(weights) if prefix is None else prefix
     if pooling == "static":
-        return set_prompts(static(folder), prefix, language)
+        return set_prompts(_static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
     transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
     transformer = limited(transformer, max_length)
@@ -90,15 +91,8 @@ def load(
     return set_prompts(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
 
 
-def static(folder: Path) -> SentenceTransformer:
-    """An encoder of the mean of a text's word embeddings, without special tokens and without normalisation.
-
-    Args:
-        folder: a checked directory of a transformer.
-
-    Raises:
-        UserError: it cannot be loaded, or lacks weights.
-    """
+def _static(folder: Path) -> SentenceTransformer:
+    """An encoder of the mean of a text's word embeddings, without special tokens and without normalisation."""
     transformer = _transformer(folder, hidden_states=False, dropout=None)
     tokens = transformer.tokenizer.backend_tokenizer
     tokens.no_truncation()
@@ -137,11 +131,15 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
         if model_files.MODULES[kind] in WEIGHTED and not (folder / "model.safetensors").is_file():
             raise UserError(f"{folder}: no model.safetensors; save the encoder again with safetensors")
     with opening(directory):
-        local = {"local_files_only": True, "trust_remote_code": False, "model_kwargs": NO_CODE | READ}
-        others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
         adapted = {parallel_adapters.MODULE: parallel_adapters.AdaptedTransformer}
-        ours = adapted | two_paths.MODULES | onnx_int8.MODULES  # never the code there
-        encoder = SentenceTransformer._load_with_module_classes(str(directory), ours, **local, **others)
+        encoder = SentenceTransformer._load_with_module_classes(
+            str(directory),
+            adapted | two_paths.MODULES | onnx_int8.MODULES,  # never the code there
+            model_kwargs=NO_CODE | SAFETENSORS,
+            processor_kwargs=dict(NO_CODE),
+            config_kwargs=dict(NO_CODE),
+            **LOCAL,
+        )
     for transformer, folder in _transformers(encoder, Path(directory)):
         require_whole_body(transformer.auto_model, folder)
         if options := transformer.load_config(str(folder), local_files_only=True).get("model_kwargs"):
@@ -229,22 +227,28 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
     """The sentence-transformers module around the weights."""
     with opening(weights):
         config = AutoConfig.from_pretrained(weights, **LOCAL)
-        architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
-    # Without BERT's pooler, which no pooling here uses and which LoRA would wrap.
-    options = {"add_pooling_layer": False} if "add_pooling_layer" in architecture.parameters else {}
+        options = without_pooler(config)
     rates = {} if dropout is None else dict.fromkeys(dropouts(config), dropout)
     if dropout is not None and not rates:
         raise UserError(f"{weights}: this kind of backbone has no dropout to set; leave training.dropout out")
     with opening(weights):
         transformer = Transformer(
             str(weights),
-            model_kwargs=LOCAL | READ | options | {"dtype": torch.float32},
+            model_kwargs=LOCAL | SAFETENSORS | options | {"dtype": torch.float32},
             processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
             config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
         )
     require_whole_body(transformer.auto_model, weights)
     save_with(transformer, options)
     return transformer
+
+
+def without_pooler(config: PretrainedConfig) -> dict[str, bool]:
+    """Options of `from_pretrained` that leave out BERT's pooler, which no pooling here uses and which LoRA would wrap;
+    empty for a transformer without one.
+    """
+    architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
+    return {"add_pooling_layer": False} if "add_pooling_layer" in architecture.parameters else {}
 
 
 def save_with(transformer: Transformer, options: dict[str, Any]) -> None:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformers import PretrainedConfig
 
 from seedbed import model_files
-from seedbed.encoders.models.loading import READ, directory_of, limited, load
+from seedbed.encoders.models.loading import SAFETENSORS, directory_of, limited, load
 from seedbed.weights import NO_CODE, opening
 
 
@@ -50,7 +50,7 @@ def lookup(weights: Path) -> SentenceTransformer:
 
 def _without_weights(weights: Path) -> Transformer | None:
     """The transformer on the meta device, with its tokenizer; None: the first module is no plain transformer."""
-    whole = {"device_map": "meta"} | READ | NO_CODE
+    whole = {"device_map": "meta"} | SAFETENSORS | NO_CODE
     if modules := (weights / "modules.json").is_file():
         model_files.check(weights)
         kind, folder = model_files.modules_of(weights)[0]
@@ -58,9 +58,14 @@ def _without_weights(weights: Path) -> Transformer | None:
             return None
     else:
         folder, whole = directory_of(weights), whole | {"dtype": torch.float32}
-    others = {"processor_kwargs": dict(NO_CODE), "config_kwargs": dict(NO_CODE)}
     with opening(folder):
-        found = Transformer.load(str(folder), local_files_only=True, model_kwargs=whole, **others)
+        found = Transformer.load(
+            str(folder),
+            local_files_only=True,
+            model_kwargs=whole,
+            processor_kwargs=dict(NO_CODE),
+            config_kwargs=dict(NO_CODE),
+        )
     return found if modules else limited(found)
 
 

@@ -38,14 +38,23 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
         )
     except ValueError:
         raise UserError(f"{weights}: this type of model has no masked language modelling; {advice}") from None
-    transformer = head.base_model_prefix
-    if missing := sorted(key for key in report["missing_keys"] if not key.startswith(f"{transformer}.")):
+    if missing := missing_head_weights(head, report):
         raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
     decoder = head.get_output_embeddings()
     if decoder.weight is head.get_input_embeddings().weight:
         decoder.weight = encoder[0].auto_model.get_input_embeddings().weight
-    setattr(head, transformer, _Given())
+    setattr(head, head.base_model_prefix, _Given())
     return head
+
+
+def missing_head_weights(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
+    """The weights of the head for masked language modelling that a folder lacks.
+
+    Args:
+        model: the loaded model.
+        report: transformers' loading report, with `missing_keys`.
+    """
+    return sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
 
 
 def head_of(model: PreTrainedModel) -> PreTrainedModel:

@@ -14,7 +14,7 @@ from torch import nn
 
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.two_paths import SIDES, Fusion, TwoPaths
-from seedbed.encoders.prompts import READ, Prefix, prompts_of
+from seedbed.encoders.prompts import ROLES, Prefix, prompts_of
 from seedbed.io import UserError
 
 
@@ -53,7 +53,7 @@ def add_english_path(
             raise UserError(f"fusion {english_path.fusion}: training starts from an encoder with {source[0].fusion}")
         source[0].english = english_path.english
         return source
-    if english_path.fusion != "english" and len({*prompts_of(source, READ).values()}) > 1:
+    if english_path.fusion != "english" and len({*prompts_of(source, ROLES).values()}) > 1:
         raise UserError("fusion: the multilingual encoder has prompts for queries and documents; give it a prefix")
     other = loading.load(english, pooling="own", prefix=english_path.prefix)
     both = TwoPaths(None if english_path.fusion == "english" else source, other, english_path.fusion)

@@ -43,17 +43,21 @@ class Contrast(Objective):
             UserError: with masked language modelling, weights without a head for it or a tokenizer without a mask
                 token.
         """
+        from seedbed.encoders.losses.contrastive import SimCSELoss
         from seedbed.encoders.losses.mlm import WithMaskedLM
         from seedbed.encoders.losses.rows import with_negatives
-        from seedbed.encoders.losses.token_cutoff import simcse_with_cutoff
         from seedbed.encoders.models.mlm_head import load_head
 
-        loss = simcse_with_cutoff(encoder, training.temperature, with_negatives(table), self.cutoff)
+        loss = SimCSELoss(encoder, training.temperature, with_negatives(table), self.cutoff)
         if not training.mlm_weight:
             return loss
-        masks = {"weight": training.mlm_weight, "probability": training.mlm_probability}
-        head, half = load_head(folders["weights"], encoder), training.precision == "bfloat16"
-        return WithMaskedLM(loss, head, **masks, half=half)
+        return WithMaskedLM(
+            loss,
+            load_head(folders["weights"], encoder),
+            weight=training.mlm_weight,
+            probability=training.mlm_probability,
+            half=training.precision == "bfloat16",
+        )
 
     def whole_batch_reason(self, training):
         """With masked language modelling: it reads states of tokens."""

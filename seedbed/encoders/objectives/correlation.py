@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from pydantic import Field
 
 from seedbed.encoders.objectives import Queued
-from seedbed.encoders.objectives.graded import numbers
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
@@ -53,6 +52,7 @@ class Correlation(Queued):
         import torch
 
         from seedbed.encoders.losses.lasr import CorrelationLoss
+        from seedbed.encoders.losses.rows import numbers
 
         scores = numbers(table, "score", "correlation")
         if (scores == scores[0]).all():

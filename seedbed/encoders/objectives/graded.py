@@ -3,7 +3,6 @@
 from pydantic import Field
 
 from seedbed.encoders.objectives import Objective
-from seedbed.io import UserError
 
 
 class Graded(Objective):
@@ -33,30 +32,6 @@ class Graded(Objective):
         import torch
         from sentence_transformers.sentence_transformer.losses import CoSENTLoss
 
-        from seedbed.encoders.losses.rows import RowLabelLoss
+        from seedbed.encoders.losses.rows import RowLabelLoss, numbers
 
         return RowLabelLoss(CoSENTLoss(encoder, scale=self.scale), torch.from_numpy(numbers(table, "score", "graded")))
-
-
-def numbers(table, column, objective):
-    """Parse a column of numbers.
-
-    Args:
-        table: rows with `id` and the column.
-        column: its name.
-        objective: the objective's name, for the message.
-
-    Returns:
-        float32 (rows,).
-
-    Raises:
-        UserError: a cell is not a finite number.
-    """
-    import numpy as np
-    import pandas as pd
-
-    found = pd.to_numeric(table[column], errors="coerce").to_numpy(np.float32)
-    if len(bad := table[~np.isfinite(found)]):
-        cell = f"{column} {bad[column].iloc[0]!r} of row {bad['id'].iloc[0]}"
-        raise UserError(f"{objective}: {cell} is no number; correct it, or leave the row out")
-    return found

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from seedbed.encoders.objectives import LANGUAGE, Queued
-from seedbed.encoders.objectives.graded import numbers
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
@@ -74,6 +73,7 @@ class Listwise(Queued):
         import torch
 
         from seedbed.encoders.losses.lasr import ListwiseLoss
+        from seedbed.encoders.losses.rows import numbers
 
         languages = table.get(LANGUAGE + "document", pd.Series("", table.index))
         queries, spoken = (torch.tensor(column.factorize()[0]) for column in (table["query"], languages))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field
 
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.settings import Training
+from seedbed.encoders.settings import NEIGHBOUR, Training
 from seedbed.io import UserError
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from torch import nn
 
 Width = Annotated[int, Field(gt=0)]
-NEIGHBOUR = "neighbour_"
-"""Prefix of the columns of neighbours; their rank follows."""
 
 
 class Neighbours(Objective):

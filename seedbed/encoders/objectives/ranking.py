@@ -32,7 +32,7 @@ class Ranking(Objective):
 
     def loss(self, encoder, table, training, folders):
         """Build a `SimCSELoss` with temperature 1/scale; `training.temperature` is not used."""
+        from seedbed.encoders.losses.contrastive import SimCSELoss
         from seedbed.encoders.losses.rows import with_negatives
-        from seedbed.encoders.losses.token_cutoff import simcse_with_cutoff
 
-        return simcse_with_cutoff(encoder, 1 / self.scale, with_negatives(table), self.cutoff)
+        return SimCSELoss(encoder, 1 / self.scale, with_negatives(table), self.cutoff)

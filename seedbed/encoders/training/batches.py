@@ -15,16 +15,13 @@ import numpy as np
 import pandas as pd
 
 from seedbed.corpora.select.subset import subset
-from seedbed.encoders.losses.crosslingual import sample_languages
+from seedbed.encoders.losses.crosslingual import MOST_LANGUAGES, sample_languages
 from seedbed.encoders.objectives import LANGUAGE
 from seedbed.encoders.prompts import Prefix, prompt_of
 from seedbed.encoders.settings import BEFORE, Training
 from seedbed.io import UserError, read_table
 
 log = logging.getLogger(__name__)
-
-MOST_LANGUAGES = 6
-"""The maximum number of languages in a cross-lingual batch (paper 004's code)."""
 
 
 class LanguageTables(Mapping[str, pd.DataFrame]):
@@ -35,7 +32,7 @@ class LanguageTables(Mapping[str, pd.DataFrame]):
         rows: the maximum number of rows of each language, see `corpora.select.subset`; None: all.
     """
 
-    def __init__(self, paths: Mapping[str, Path], rows: int | None = None) -> None:
+    def __init__(self, paths: Mapping[str, Path], rows: int | None) -> None:
         self.paths, self.rows = dict(paths), rows
 
     def __getitem__(self, code: str) -> pd.DataFrame:
@@ -164,7 +161,7 @@ def sample_batches(
         chosen, fit = found
         rows = _take(left, name, fit, training.batch_size)
         if training.crosslingual:
-            yield Batch(rows, chosen[sample_languages(len(rows), columns, len(chosen), rng, at_most=MOST_LANGUAGES)])
+            yield Batch(rows, chosen[sample_languages(len(rows), columns, len(chosen), rng)])
         else:
             yield Batch(rows, np.full((len(rows), columns), chosen[0]))
 

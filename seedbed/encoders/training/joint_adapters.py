@@ -82,7 +82,17 @@ def train_joint_adapters(
         [rows.digest(), settings, [*fixed], together.prompts, seed, known, versions()]
     )
     torch.manual_seed(mixed(seed))
-    arguments = _arguments(training, seed, checkpoints)
+    arguments = encoder_arguments(
+        TrainingArguments,
+        training,
+        training.precision,
+        seed,
+        checkpoints,
+        num_train_epochs=1,  # all epochs are laid out
+        adam_epsilon=training.epsilon,
+        lr_scheduler_type=training.schedule,
+        remove_unused_columns=False,
+    )
     trainer = _Trainer(model=together, args=arguments, train_dataset=rows, data_collator=together.read)
     fit(trainer, run.minutes)
     with atomic_directory(run.output) as directory:
@@ -269,20 +279,6 @@ class JointContrast(nn.Module):
         every = np.concatenate([np.asarray(each) for each in places.values()])
         columns = gather(vectors, [*places.values()], tuple(every.max(axis=0) + 1))
         return {"loss": simcse(*columns, temperature=self.training_settings.temperature, keep=keep)}
-
-
-def _arguments(training: Training, seed: int, checkpoints: Path) -> TrainingArguments:
-    return encoder_arguments(
-        TrainingArguments,
-        training,
-        training.precision,
-        seed,
-        checkpoints,
-        num_train_epochs=1,  # all epochs are laid out
-        adam_epsilon=training.epsilon,
-        lr_scheduler_type=training.schedule,
-        remove_unused_columns=False,
-    )
 
 
 class _Trainer(TrainedWeightsMixin, Trainer):

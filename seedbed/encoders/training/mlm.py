@@ -26,11 +26,10 @@ from seedbed.checkpoints import Run
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import directory_of, max_tokens
-from seedbed.encoders.models.mlm_head import head_of
+from seedbed.encoders.models.mlm_head import head_of, missing_head_weights
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.training.train import summary
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
-from seedbed.encoders.vocabulary.replace import missing_head_weights
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
@@ -59,7 +58,7 @@ def adapt(
         texts: the sentences.
         settings: the settings of the objective `masked`.
         run: where it writes, and how it resumes.
-        **options: `modules`, `prefix` and `languages` of `save_with_head`.
+        **options: `modules`, `prefix` and `language` of `save_with_head`.
 
     Returns:
         The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.
@@ -81,13 +80,30 @@ def adapt(
             f"masked.length: blocks of {settings.length}, but the backbone reads {limit} tokens; give fewer"
         )
     rows = blocks(texts, tokenizer, settings.length)
-    _require_fit(model, settings)
+    memory.require(
+        model,
+        rows=settings.batch_size,
+        tokens=settings.length,
+        half=settings.precision == "bfloat16",
+        setting="masked.batch_size",
+        advice="lower masked.length, or take a smaller backbone",
+    )
     key = [hashlib.sha256(rows).hexdigest(), settings.model_dump(mode="json"), sha256(weights), versions()]
     checkpoints = run.state / fingerprint(key)
     torch.manual_seed(mixed(settings.seed))
     trainer = _Trainer(
         model=Predicting(model, tokenizer, settings.probability),
-        args=_arguments(settings, checkpoints),
+        args=encoder_arguments(
+            TrainingArguments,
+            settings,
+            settings.precision,
+            settings.seed,
+            checkpoints,
+            max_steps=settings.steps,
+            max_grad_norm=settings.max_grad_norm,
+            lr_scheduler_type="linear",
+            remove_unused_columns=False,
+        ),
         train_dataset=_Blocks(rows),
     )
     fit(trainer, run.minutes)
@@ -173,25 +189,13 @@ def _opened(folder: Path) -> tuple[PreTrainedModel, bool]:
             model, report = None, {}
     if model is None:
         raise UserError(f"{folder}: this type of model has no masked language modelling; take another backbone")
-    new = bool(missing_head_weights(model, report))
-    require_whole(folder, report, lambda key: is_pooler(key) or key in missing_head_weights(model, report))
+    missing = missing_head_weights(model, report)
+    require_whole(folder, report, lambda key: is_pooler(key) or key in missing)
     decoder = model.get_output_embeddings()
-    if new and decoder.bias is not None:
+    if missing and decoder.bias is not None:
         with torch.no_grad():
             decoder.bias.zero_()
-    return model, new
-
-
-def _require_fit(model: PreTrainedModel, settings: Masked) -> None:
-    """A batch fits the memory, as `memory.require` has it."""
-    memory.require(
-        model,
-        rows=settings.batch_size,
-        tokens=settings.length,
-        half=settings.precision == "bfloat16",
-        setting="masked.batch_size",
-        advice="lower masked.length, or take a smaller backbone",
-    )
+    return model, bool(missing)
 
 
 class _Blocks(Dataset):
@@ -205,20 +209,6 @@ class _Blocks(Dataset):
 
     def __getitem__(self, place: int) -> dict[str, Tensor]:
         return {"input_ids": torch.from_numpy(self.rows[place].astype(np.int64))}
-
-
-def _arguments(settings: Masked, checkpoints: Path) -> TrainingArguments:
-    return encoder_arguments(
-        TrainingArguments,
-        settings,
-        settings.precision,
-        settings.seed,
-        checkpoints,
-        max_steps=settings.steps,
-        max_grad_norm=settings.max_grad_norm,
-        lr_scheduler_type="linear",
-        remove_unused_columns=False,
-    )
 
 
 class _Trainer(TrainedWeightsMixin, Trainer):

@@ -62,8 +62,8 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
         from peft import LoraConfig, get_peft_model
 
         torch.manual_seed(seed)
-        options = {"lora_alpha": 2 * training.rank, "target_modules": "all-linear"}
-        adapted = get_peft_model(body, LoraConfig(r=training.rank, **options))
+        lora = LoraConfig(r=training.rank, lora_alpha=2 * training.rank, target_modules="all-linear")
+        adapted = get_peft_model(body, lora)
         yield
         adapted.merge_and_unload()
         return

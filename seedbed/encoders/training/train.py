@@ -131,8 +131,7 @@ def _train(
     checkpoints = run.state / key_of(objective, read, training, key, seed, folders)
     encoder = objective.prepare(encoder, folders, seed)
     result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
-    rates = objective.rates(training)
-    arguments = _arguments(once, len(table), objective.least, prompts, seed, checkpoints, rates)
+    arguments = _arguments(objective, once, len(table), prompts, seed, checkpoints)
     with parameters.trainable(encoder, training, seed), _truncated(encoder, training.max_length):
         at_once = _texts_at_once(encoder, columns, training, objective, max(prompts.values(), key=len))
         torch.manual_seed(mixed(seed))  # of what a loss draws
@@ -213,7 +212,7 @@ def key_of(
     objective: Objective, table: pd.DataFrame, training: Training, prefix: Any, seed: int, folders: Mapping[str, Path]
 ) -> str:
     """The name of the folder of checkpoints: a hash of everything that the trained weights depend on."""
-    read = {*chain.from_iterable(objective.shapes), *objective.values, *objective.optional} & {*table.columns}
+    read = {*_texts(objective), *objective.values, *objective.optional} & {*table.columns}
     data = {name: table[name].tolist() for name in read}
     digests = {name: sha256(folder) for name, folder in folders.items()}
     settings = [type(objective).__name__, objective.model_dump(mode="json"), training.model_dump(mode="json")]
@@ -231,15 +230,8 @@ def _columns(objective: Objective, table: pd.DataFrame | None, training: Trainin
 
 
 def _arguments(
-    training: Training,
-    rows: int,
-    least: int,
-    prompts: dict[str, str],
-    seed: int,
-    checkpoints: Path,
-    rates: Mapping[str, float] | None = None,
+    objective: Objective, training: Training, rows: int, prompts: dict[str, str], seed: int, checkpoints: Path
 ) -> SentenceTransformerTrainingArguments:
-    steps = {"max_steps": training.steps} if training.steps else {}
     return encoder_arguments(
         SentenceTransformerTrainingArguments,
         training,
@@ -247,13 +239,13 @@ def _arguments(
         seed,
         checkpoints,
         num_train_epochs=training.epochs,
+        max_steps=training.steps or -1,  # -1: as many as the epochs have
         adam_epsilon=training.epsilon,
         lr_scheduler_type=training.schedule,
         prompts=prompts,
         batch_sampler="no_duplicates" if training.distinct else "batch_sampler",
-        dataloader_drop_last=0 < rows % training.batch_size < least,
-        learning_rate_mapping=dict(rates or {}),
-        **steps,
+        dataloader_drop_last=0 < rows % training.batch_size < objective.least,
+        learning_rate_mapping=objective.rates(training),
     )
 
 

@@ -64,7 +64,7 @@ def pack_candidates(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame
     )
 
 
-def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Path] = ()) -> pd.DataFrame:
+def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Path]) -> pd.DataFrame:
     """Read the candidates of several sets of texts, each text once; the result has the columns of `pack_candidates`.
 
     Args:

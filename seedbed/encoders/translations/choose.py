@@ -29,14 +29,15 @@ def choose_translations(
     seed: int = 0,
     weights: tuple[float, float, float] = WEIGHTS,
 ) -> pd.DataFrame:
-    """One candidate of each text.
+    """Choose one of the candidate translations of each text.
 
     Args:
-        table: as `candidates.pack_candidates` makes it.
-        similarity: (n, k).
+        table: n texts with k candidates each, as `candidates.pack_candidates` makes it.
+        how: who chooses, see `TranslationChoice`.
+        similarity: similarities (n, k) of texts and candidates, for actor and critic; None: there are none.
         actor: the folder of the policy, for actor.
-        seed: of uniform; the choice depends on it and the text alone.
-        weights: of a judge's scores, for judge.
+        seed: seed of uniform; a choice depends on it and the text alone.
+        weights: weights of a judge's three scores, for judge and actor.
 
     Returns:
         `id`, `text`, `english`, `translator`, `probability` (of the choice; 1 where nothing is uncertain), and for each

@@ -21,8 +21,12 @@ def given_similarity(candidates: Candidates, folder: Path | None, state: Path | 
     """Cosines (n, k) of texts with their candidates by an encoder of both languages.
 
     Args:
+        candidates: the texts with their candidates.
         folder: the encoder's folder; None: all cosines are 0.
         state: folder of the cache of embeddings, so that several choices encode a text once; None: no caching.
+
+    Raises:
+        UserError: an encoder that cannot be read, or that needs a language.
     """
     shape = candidates.mask.shape
     if folder is None:
@@ -35,11 +39,14 @@ def given_similarity(candidates: Candidates, folder: Path | None, state: Path | 
 
 
 def adaptor_similarity(candidates: Candidates, folder: Path, english: Path) -> Tensor:
-    """Equation 7's (n, k), by an encoder that was anchored to an English one.
+    """Cosines (n, k) of texts with their candidates by an encoder that was anchored to an English one.
+
+    Source: paper 002, equation 7.
 
     Args:
-        folder: of that encoder.
-        english: the weights of the English one, of which the input embeddings alone are read.
+        candidates: the texts with their candidates.
+        folder: the anchored encoder's folder.
+        english: the weights of the English encoder, of which the input embeddings alone are read.
 
     Raises:
         UserError: it was not anchored, or to one of another width.

@@ -153,15 +153,15 @@ def initialise(
         UserError: ids outside these ranges, vectors that are not finite or of several widths, or FOCUS without an
             anchor.
     """
-    source = np.asarray(source)
-    _require(source, old, new, pieces or {})
+    source, pieces = np.asarray(source), pieces or {}
+    _require(source, old, new, pieces)
     vectors = _vectors(auxiliary, new)
     rows, tokens = np.empty((len(new), source.shape[1]), source.dtype), sorted(new, key=new.__getitem__)
     copied = [token for token in tokens if token in old]
     anchors = [token for token in copied if token in vectors]
     left = [token for token in tokens if token not in old]
     made = [token for token in left if token in vectors]
-    composed = [token for token in left if token not in vectors and (pieces or {}).get(token)]
+    composed = [token for token in left if token not in vectors and pieces.get(token)]
     drawn = sorted({*left} - {*made} - {*composed}, key=new.__getitem__)
     rows[[new[token] for token in copied]] = source[[old[token] for token in copied]]
     counts: dict[str, Any] = {"copied": len(copied), "focus": len(made), "pieces": len(composed), "random": len(drawn)}

@@ -4,25 +4,19 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
-from transformers import (
-    MODEL_MAPPING,
-    AutoConfig,
-    AutoModel,
-    AutoModelForMaskedLM,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-)
+from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from seedbed import manifests
 from seedbed.encoders.export.save import save_with_head
-from seedbed.encoders.models.loading import directory_of
+from seedbed.encoders.models.loading import directory_of, without_pooler
+from seedbed.encoders.models.mlm_head import missing_head_weights
 from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.encoders.vocabulary.settings import Vocabulary
@@ -58,7 +52,7 @@ def replace_vocabulary(
         output: the folder that is written; it is replaced as a whole at the end.
         about: JSON for the manifest.
         mask: masked language modelling follows, so that the tokenizer needs a mask token.
-        **options: `modules`, `prefix`, `languages` and `tell` of `save_with_head`.
+        **options: `modules`, `prefix`, `language` and `tell` of `save_with_head`.
 
     Returns:
         The size of the vocabulary, the settings, the counts of `focus.initialise`, and for the old and the new
@@ -101,22 +95,9 @@ def open_model(folder: Path) -> PreTrainedModel:
             if not missing_head_weights(model, report):
                 require_whole(folder, report, is_pooler)
                 return model
-        architecture = inspect.signature(MODEL_MAPPING.get(type(config), PreTrainedModel))
-        if "add_pooling_layer" in architecture.parameters:
-            options |= {"add_pooling_layer": False}
-        model, report = AutoModel.from_pretrained(folder, **LOCAL, **options)
+        model, report = AutoModel.from_pretrained(folder, **LOCAL, **options, **without_pooler(config))
         require_whole(folder, report, is_pooler)
     return model
-
-
-def missing_head_weights(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
-    """The weights of the head for masked language modelling that a folder lacks.
-
-    Args:
-        model: the loaded model.
-        report: transformers' loading report, with `missing_keys`.
-    """
-    return sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
 
 
 def _require_padding(weights: Path, tokenizer: PreTrainedTokenizerBase, model: PreTrainedModel) -> None:
@@ -141,12 +122,12 @@ def _held_out(
 
 
 def _rows(
-    embeddings: Any,
+    embeddings: np.ndarray,
     source: PreTrainedTokenizerBase,
     target: PreTrainedTokenizerBase,
     texts: CorpusSentences,
     settings: Vocabulary,
-) -> tuple[Any, dict[str, Any]]:
+) -> tuple[np.ndarray, dict[str, Any]]:
     """As `focus.initialise`, with auxiliary vectors of fastText or with `pieces`."""
     old = {token: place for token, place in tokenizer.match_tokens(source, target).items() if place < len(embeddings)}
     if settings.initialisation == "pieces":

@@ -126,8 +126,7 @@ def _unfilled(size: int, found: int) -> UserError:
 
 def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocabulary) -> dict[str, Any]:
     """A unigram model trained by SentencePiece, in the form of `tokenizers`: tokens with log-probabilities."""
-    steps = form["pre_tokenizer"] or {"type": "None"}
-    kinds = {step["type"] for step in steps.get("pretokenizers", [steps])}
+    kinds = _pre_tokenizers(form)
     if not kinds <= {"Metaspace", "WhitespaceSplit"}:
         raise UserError(f"tokenizer: unigram on words of {', '.join(sorted(kinds))}; expected Metaspace")
     normal, written = _normalised(form, texts), io.BytesIO()
@@ -156,15 +155,25 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
 
 def _normalised(form: dict[str, Any], texts: Texts) -> Iterator[str]:
     """The texts as the tokenizer normalises them before it splits them."""
-    normalizer = Tokenizer.from_str(json.dumps(_bare(form, models.Unigram()))).normalizer
-    for text in texts():
-        yield normalizer.normalize_str(text) if normalizer else text
+    tokenizer = _empty(form, models.Unigram())
+    return (_normal(tokenizer, text) for text in texts())
 
 
-def _bare(form: dict[str, Any], model: Any) -> dict[str, Any]:
-    """A tokenizer's file with another model and no tokens."""
+def _normal(tokenizer: Tokenizer, text: str) -> str:
+    return tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
+
+
+def _empty(form: dict[str, Any], model: Any) -> Tokenizer:
+    """A tokenizer with another model and no tokens."""
     empty = json.loads(Tokenizer(model).to_str())["model"]
-    return form | {"added_tokens": [], "post_processor": None, "model": empty, "truncation": None, "padding": None}
+    bare = {"added_tokens": [], "post_processor": None, "model": empty, "truncation": None, "padding": None}
+    return Tokenizer.from_str(json.dumps(form | bare))
+
+
+def _pre_tokenizers(form: dict[str, Any]) -> set[str]:
+    """The types of a tokenizer's steps that split a text into words."""
+    steps = form["pre_tokenizer"] or {"type": "None"}
+    return {step["type"] for step in steps.get("pretokenizers", [steps])}
 
 
 def _wordpiece(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocabulary) -> dict[str, Any]:
@@ -185,16 +194,13 @@ def _wordpiece(form: dict[str, Any], special: list[str], texts: Texts, settings:
 
 
 def _words(tokenizer: Tokenizer, text: str) -> Iterator[str]:
-    normal = tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
-    splitter = tokenizer.pre_tokenizer
+    normal, splitter = _normal(tokenizer, text), tokenizer.pre_tokenizer
     return (word for word, _ in splitter.pre_tokenize_str(normal)) if splitter else iter([normal])
 
 
 def _bpe(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocabulary) -> dict[str, Any]:
     """A model of byte-pair encoding."""
-    steps = form["pre_tokenizer"] or {"type": "None"}
-    kinds = {step["type"] for step in steps.get("pretokenizers", [steps])}
-    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet()) if "ByteLevel" in kinds else []
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet()) if "ByteLevel" in _pre_tokenizers(form) else []
     bare = _empty(form, models.BPE(unk_token=form["model"].get("unk_token")))
     trainer = trainers.BpeTrainer(
         vocab_size=settings.size, special_tokens=special, initial_alphabet=alphabet, show_progress=False
@@ -202,10 +208,6 @@ def _bpe(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocab
     bare.train_from_iterator(texts(), trainer)
     model = json.loads(bare.to_str())["model"]
     return {"vocab": model["vocab"], "merges": model["merges"]}
-
-
-def _empty(form: dict[str, Any], model: Any) -> Tokenizer:
-    return Tokenizer.from_str(json.dumps(_bare(form, model)))
 
 
 def comparable_forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:

@@ -30,7 +30,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     if opening.second:
         return _of_two(folder, opening.second, opening)
     found = _opened(folder, opening, opening.language)
-    if found.spoken:
+    if found.per_language:
         opening.require_one_language()
     if found.english:
         _require_given_texts(opening)
@@ -93,7 +93,7 @@ def _of_two(folder: Path, second: Path, opening: Opening) -> System:
     _require_one_space(folder, second)
     one, two = languages_of(opening.language)
     first = _opened(folder, opening, one)
-    other = first if folder == second and not first.spoken else _opened(second, opening, two)
+    other = first if folder == second and not first.per_language else _opened(second, opening, two)
     sides = {"encoder": (first, folder), "second": (other, second)}
     about = {name: one.about | _facts(_manifest(path)) for name, (one, path) in sides.items()}
     return System(first.encode, other.encode, about=about | _adapters(opening))

@@ -71,9 +71,9 @@ def _retriever(folder: Path, opening: Opening) -> Opened:
     reading = partial(opened, folder, opening.rows, opening.state, **how)
     if not opening.english:  # else it is of this language's texts
         found = opening.hold(BESIDE, (folder, opening.rows), reading)
-        if not found.spoken:
+        if not found.per_language:
             return found
     found = opening.hold(BESIDE, (folder, opening.rows, opening.language), reading)
-    if found.spoken:
+    if found.per_language:
         opening.require_one_language()
     return found

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.manifest import LABELS
+from seedbed.classifiers.manifest import ANSWERS
 from seedbed.evaluation.scores import System, Trial
 from seedbed.evaluation.systems import Opening
 from seedbed.io import UserError, read_table
@@ -23,12 +23,12 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """
     (given,) = opening.sets
     test = f"{opening.language}/{given.task.set_of or given.name}"
-    found = read_table(folder / LABELS, ["test", "id", "label"], unique=None)
+    found = read_table(folder / ANSWERS, ["test", "id", "label"], unique=None)
     found = found[found["test"] == test]
 
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
         if list(found["id"]) != list(trial.test["id"]):
-            raise UserError(f"{folder / LABELS}: not of the texts of {test}; delete {folder} and run Snakemake again")
+            raise UserError(f"{folder / ANSWERS}: not of the texts of {test}; delete {folder} and run Snakemake again")
         return Answers(list(found["label"]))
 
     return System(answer=answer, about={"classifier": manifest["about"]})

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from seedbed.encoders import objectives
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import Pivot, Reference, Training
+from seedbed.encoders.settings import NEIGHBOUR, Pivot, Reference, Training
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
 from seedbed.study.checks.languages import of_recipe_languages
@@ -118,7 +118,7 @@ def _untested(study: Study, where: str, corpus: str) -> None:
 def _mined(study: Study, where: str, recipe: Recipe) -> None:
     """Check that a recipe with mined neighbours takes some, and no more than are mined."""
     require_known(f"{where}.data.neighbours", "way of mining", mining := recipe.data.neighbours, study.mining)
-    taken, count = sum("neighbour_" in name for name in recipe.minimises.shapes[0]), study.mining[mining].count
+    taken, count = sum(NEIGHBOUR in name for name in recipe.minimises.shapes[0]), study.mining[mining].count
     if not taken:
         raise ValueError(
             f"{where}.objective: it takes no neighbours; give `data: {{corpus: {SEED_PAIRS}}}`, or take some"

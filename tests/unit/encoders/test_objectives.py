@@ -276,7 +276,7 @@ def test_the_folder_is_the_list() -> None:
         assert objectives.name_of(objective) == name and (ROOT / objectives.module_of(name)).is_file()
         assert objectives.loaded(objectives.named(objective)) == objective
     assert objectives.load("distillation", TEACHER).references()["teacher"].recipe == "r"
-    assert isinstance(objectives.load("contrast").loss(nn.Identity(), None, SETTINGS, {}), SimCSELoss)
+    assert isinstance(objectives.load("contrast").loss(nn.Identity(), pd.DataFrame(), SETTINGS, {}), SimCSELoss)
 
 
 def test_the_folder_is_read_once_for_the_thousands_of_recipes_that_a_plan_asks() -> None:

@@ -19,7 +19,7 @@ from seedbed.evaluation.scores import Scores, System
 from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import Opening, open_system
-from seedbed.vectors.read_as import ReadAs
+from seedbed.vectors.types import ReadAs
 from tests import tiny
 
 PROMPTS = Prompts(query="watoto maji: ", document="les enfants: ", text="gona ")

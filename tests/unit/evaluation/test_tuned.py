@@ -12,7 +12,7 @@ import pytest
 from sklearn.metrics import f1_score
 
 from seedbed.classifiers.answers import Answers
-from seedbed.classifiers.manifest import LABELS
+from seedbed.classifiers.manifest import ANSWERS
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import F1_OF_CLASS
 from seedbed.evaluation.files import Set, read_set
@@ -124,7 +124,7 @@ def test_a_test_set_without_answers_is_refused(tmp_path: Path) -> None:
 def test_each_set_gets_its_own_answers_of_those_that_are_there(tmp_path: Path) -> None:
     """Test sets of one training are in one file: by language and name, since their ids may be the same."""
     rows = [("swh/one", "a", "x"), ("swh/two", "a", "y"), ("hau/one", "a", "z")]
-    write_table(pd.DataFrame(rows, columns=["test", "id", "label"]), tmp_path / LABELS)
+    write_table(pd.DataFrame(rows, columns=["test", "id", "label"]), tmp_path / ANSWERS)
     write_json({"about": {"recipe": "base"}, "system": {"kind": "labelled"}}, tmp_path / "seedbed.json")
     test = TEST[:1]
 

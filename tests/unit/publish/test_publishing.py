@@ -24,7 +24,7 @@ from scipy.stats import spearmanr
 from scripts import publish, score
 from seedbed import licences, manifests, origins
 from seedbed.encoders.compression.onnx_int8 import quantized
-from seedbed.encoders.compression.static import condense
+from seedbed.encoders.compression.settings import Static
 from seedbed.encoders.export import card
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
@@ -552,7 +552,7 @@ def int8(study):
 def test_what_mteb_is_told_of_small_copies(way, frameworks, study, int8, tmp_path):
     encoder = loading.open_encoder(encoder_in(study))
     weights = sum(one.numel() for one in encoder.parameters())
-    small = condense(encoder, tiny.sentences("hau", 40), dimensions=8) if way == "condensed" else int8
+    small = Static(dimensions=8).compress(encoder, tiny.sentences("hau", 40), {}) if way == "condensed" else int8
     folder = tmp_path / "results/encoders/tiny/xllora/mul/0"
     save(small, folder, ABOUT | {"language": "mul"}, {})
     scored(folder, tmp_path / "results/scores/tiny/xllora/mul", tmp_path)

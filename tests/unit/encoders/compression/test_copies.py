@@ -15,8 +15,8 @@ from sentence_transformers import SentenceTransformer
 from transformers import AutoModel, AutoTokenizer, XLMRobertaConfig, XLMRobertaModel
 
 from scripts import copy_encoder
-from seedbed.encoders.compression import average, bfloat16, static, trim
-from seedbed.encoders.compression.settings import Int8, Trimmed
+from seedbed.encoders.compression import average, static, trim
+from seedbed.encoders.compression.settings import Bfloat16, Int8, Static, Trimmed
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
@@ -141,7 +141,7 @@ def test_frequent_tokens_weigh_less(made):
 
 
 def test_all_components_have_the_same_variance(weights):
-    small = static.condense(loading.load(weights, pooling="mean"), TEXTS, dimensions=8, smoothing=1e9)
+    small = Static(dimensions=8, smoothing=1e9).compress(loading.load(weights, pooling="mean"), TEXTS, {})
     rows = small[0].embedding.weight.detach().numpy()
     rows = rows[np.abs(rows).sum(axis=1) > 0]
     np.testing.assert_allclose(np.square(rows).mean(axis=0), 1, rtol=0.25)  # but for those of special tokens
@@ -161,9 +161,7 @@ def test_tokens_that_were_added_beyond_the_vocabulary_stay(way, weights):
     encoder[0].auto_model.resize_token_embeddings(len(encoder.tokenizer))
     texts = [f"[Q]{text}" for text in TEXTS]
     before = encoder.encode(texts)
-    small = (
-        Trimmed().compress(encoder, texts, {}) if way == "trimmed" else static.condense(encoder, texts, dimensions=8)
-    )
+    small = (Trimmed() if way == "trimmed" else Static(dimensions=8)).compress(encoder, texts, {})
     assert len(small.encode(texts)) == len(texts)
     if way == "trimmed":
         np.testing.assert_array_equal(small.encode(texts), before)
@@ -346,8 +344,8 @@ def test_an_encoder_that_is_saved_again_has_no_pooler_of_random_weights_either(w
     save(loading.load(weights, pooling="mean"), tmp_path / "first", {}, {})
     save(loading.open_encoder(tmp_path / "first"), tmp_path / "again", {}, {})
     assert read_json(tmp_path / "again" / settings) == read_json(tmp_path / "first" / settings)
-    small = bfloat16.for_saving(bfloat16.round_weights(loading.open_encoder(tmp_path / "again")))
-    save(small, tmp_path / "small", {}, {})
+    encoder = Bfloat16().compress(loading.open_encoder(tmp_path / "again"), TEXTS, {})
+    save(Bfloat16().for_saving(encoder), tmp_path / "small", {}, {})
     for name in ("again", "small"):
         model = SentenceTransformer(str(tmp_path / name))[0].auto_model
         assert model.pooler is None and model.dtype == torch.float32, name
@@ -356,13 +354,9 @@ def test_an_encoder_that_is_saved_again_has_no_pooler_of_random_weights_either(w
 def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
     encoder = loading.load(weights, pooling="mean")
     add_adapters(encoder, reduction=2, scaling=4.0, seed=0)
-    for way in (trim.trim, static.condense):
+    for copy in (Trimmed(), Static(), Bfloat16(), Int8()):
         with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-            way(encoder, TEXTS)
-    with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-        bfloat16.round_weights(encoder)
-    with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-        Int8().compress(encoder, TEXTS, {})
+            copy.compress(encoder, TEXTS, {})
     condensed = loading.open_encoder(made({"static": {"dimensions": 8}}))
     with pytest.raises(UserError, match="no transformer; copy"):
         trim.trim(condensed, TEXTS)

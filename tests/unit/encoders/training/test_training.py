@@ -92,7 +92,7 @@ def test_the_loss_is_given_anchors_positives_and_negatives_in_this_order(
 
 def test_the_trainer_is_told_the_settings_and_linear_decay(tmp_path: Path) -> None:
     settings = Training(epochs=2, batch_size=6, learning_rate=0.25, weight_decay=0.5)
-    told = train._arguments(settings, 12, 2, {}, 1, tmp_path)
+    told = train._arguments(objectives.load("contrast"), settings, 12, {}, 1, tmp_path)
     assert (told.num_train_epochs, told.per_device_train_batch_size) == (2, 6)
     assert (told.learning_rate, told.weight_decay, told.lr_scheduler_type, told.warmup_steps) == (
         0.25,
