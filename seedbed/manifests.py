@@ -101,5 +101,10 @@ def versions_of(*libraries: str) -> dict[str, str]:
 
 
 def trained_rows(manifest: Mapping[str, Any]) -> int | None:
-    """The rows that an encoder was last trained on, by its manifest; None: it does not say, as of a backbone."""
-    return (manifest.get("training") or {}).get("examples")
+    """How many different rows an encoder was last trained on, by its manifest; None: it does not say, as of a backbone.
+
+    Where the steps end before all rows have been read, these are the rows of its batches.
+    """
+    facts = manifest.get("training") or {}
+    rows, steps, batch = (facts.get(name) for name in ("examples", "steps", "batch_size"))
+    return rows if rows is None or steps is None or batch is None else min(rows, steps * batch)
