@@ -44,7 +44,6 @@ ENOUGH = 100
 """Translations of the development set, and of the test set, if there are three times this number or more."""
 TESTED = 20
 """Pairs below which the halves of a test say nothing."""
-TOO_FEW = f"at least {TESTED} are needed, of which half choose the best encoder and half say how good it is"
 NEXT_LINE = "next-line"
 """The test that needs no labels: retrieval of a line's next line among the held-out lines."""
 HELD_OUT = (50, 2000)
@@ -159,7 +158,7 @@ def read(
     table = own_tables.read(file, COLUMNS[kind])
     tests = kind == "test" or (kind == "parallel" and "test" not in given)
     if tests and len(table) < TESTED:
-        raise UserError(f"{file}: {len(table)} pairs; {TOO_FEW}")
+        raise _too_few(file, len(table))
     for column in OWN[kind] if len(table) >= TESTED else ():  # fewer cannot be classified
         where, own = f"{file}: column {column}", pieces(table[column])
         if len(own) < TESTED:
@@ -174,6 +173,13 @@ def read(
     if kind == "parallel" and len(table) >= TESTED:
         _require_pivot(file, table, language, pivot)
     return table
+
+
+def _too_few(file: Path, pairs: int) -> UserError:
+    return UserError(
+        f"{file}: {pairs} pairs; at least {TESTED} are needed, of which half choose the best encoder and half say how "
+        "good it is"
+    )
 
 
 def _require_pivot(file: Path, table: pd.DataFrame, language: Guess, pivot: Guess) -> None:
@@ -344,7 +350,7 @@ def _of_translations(
     """
     kept = own_tables.distinct(file, cleaning)
     if not tested and len(kept) < TESTED:
-        raise UserError(f"{file}: {len(kept)} translations once each; {TOO_FEW}")
+        raise _too_few(file, len(kept))
     share = min(33, math.ceil(100 * ENOUGH / len(kept)))
     many = len(kept) >= 3 * ENOUGH
     parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else [*HALVES, None]

@@ -13,13 +13,15 @@ from seedbed.study.recipe import StudyRecipe
 from tests.refusals import tells
 
 FILE = {"file": "README.md"}
+EACH = FILE | {"where": {"language": ["{lang}"]}}
+"""The rows of a language."""
 
 
 def config(recipe: dict[str, Any], **others: Any) -> dict[str, Any]:
     """A study of two languages and a recipe that learns other sentences."""
     return {
         "languages": {"hau": {}, "swh": {}},
-        "corpora": {"text": FILE, "others": {"wiki": FILE} | others},
+        "corpora": {"text": EACH, "others": {"wiki": EACH} | others},
         "anchors": {"count": 40},
         "backbones": {"bert": {"source": {"file": "docs"}}},
         "recipes": {"base": {}, "unsupervised": {}, "mine": recipe},

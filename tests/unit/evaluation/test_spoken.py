@@ -76,7 +76,7 @@ def test_examples_in_another_language_than_the_test_are_not_retrieved_by_it(fold
         task = Task(**given, train_language=language)
         opening = Opening([Set("icl", task, TEXT, None, {})], "hau", "", None)
         with nullcontext() if fits else pytest.raises(UserError, match="two languages"):
-            assert in_context._retriever(folder, opening).spoken
+            assert in_context._retriever(folder, opening).per_language
 
 
 def test_layers_of_an_encoder_whose_adapters_are_off_are_those_without(tmp_path: Path) -> None:
