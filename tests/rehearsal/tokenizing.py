@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -187,14 +189,17 @@ def cohere(folder: Path, **options: Any) -> PreTrainedTokenizerBase:
 
 
 def bert(folder: Path, **options: Any) -> PreTrainedTokenizerBase:
-    """Pieces of words, in a list of their own too."""
-    trained = Tokenizer(models.WordPiece(unk_token="[UNK]"))
-    trained.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    """Pieces of words, in a list of their own too.
+
+    Letters, and the commonest words: tokenizers' own trainer of such pieces gives others in each process.
+    """
+    divided = pre_tokenizers.BertPreTokenizer()
+    counts = Counter(word for text in texts() for word, _ in divided.pre_tokenize_str(text))
+    letters = sorted({letter for word in counts for letter in word})
+    words = sorted(counts, key=lambda word: (-counts[word], word))
     special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
-    trained.train_from_iterator(
-        texts(), trainers.WordPieceTrainer(vocab_size=2000, special_tokens=special, show_progress=False)
-    )
-    vocabulary = dict(sorted(trained.get_vocab().items(), key=lambda entry: entry[1]))
+    pieces = dict.fromkeys([*special, *letters, *(f"##{letter}" for letter in letters), *words])
+    vocabulary = {piece: place for place, piece in enumerate(islice(pieces, 2000))}
     (folder / "vocab.txt").write_text("\n".join(vocabulary) + "\n")
     return BertTokenizer(vocab=vocabulary, do_lower_case=False, **options)
 
