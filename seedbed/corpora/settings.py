@@ -258,6 +258,11 @@ class Source(Settings):
             if one.otherwise:
                 yield from one.otherwise.readings()
 
+    @property
+    def is_local(self) -> bool:
+        """Whether everything that may be read for it is a file of this machine."""
+        return all(one.file for one in self.readings())
+
     def first_choices(self) -> Iterator[Source]:
         """Everything that is read if nothing is missing: the source or its sets, those in `join`, and its top-up."""
         if not self.sets:

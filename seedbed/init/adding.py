@@ -52,8 +52,8 @@ def entries(
         pivot = study.facts(study.pivot)
         into = Guess(study.pivot, pivot["name"], pivot["script"], True, "as the study says")
         table = beginning.read(kind, file, language, texts, {kind: file}, into)
-        free = {"tested": False, "teacher": _teacher(study), "taken": taken}
-        parts = beginning.of_table(kind, file, table, code, study.cleaning, **free)
+        teacher = _teacher(study)
+        parts = beginning.of_table(kind, file, table, code, study.cleaning, tested=False, teacher=teacher, taken=taken)
         if "bootstrap" not in study.recipes:
             parts.add(beginning.of_both(_others(study, config, code) | parts.others, facts, study.cleaning))
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
@@ -130,7 +130,7 @@ def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> st
     """
     store, known = Store(Path(study.downloads), Path(study.lock)), []
     for source, kind in ((study.corpus(corpus, code), study.roles[corpus]) for corpus in trained):
-        if source is None or not all(one.file for one in source.readings()):
+        if source is None or not source.is_local:
             continue  # what is not here is not fetched for this
         for block in fetch(source, kind, store, study.cleaning)[0]:
             known += [text for name in COLUMNS_OF[kind] if name not in NO_TEXT for text in block[name]]

@@ -255,7 +255,7 @@ def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Clea
 def _pairs(corpus: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning, enough: int) -> int:
     """How many pairs a corpus has after cleaning, counted until there are enough; enough, if it is no file here."""
     source = Source.model_validate(without_kind(corpus)).resolved(facts)
-    if not all(one.file for one in source.readings()):
+    if not source.is_local:
         return enough
     count = 0
     for block in fetch(source, PAIRS["kind"], Store(Path(), Path()), cleaning)[0]:

@@ -87,13 +87,14 @@ def _require_ids(path: Path, ids: pd.Series) -> None:
 
 
 def _require_written(path: Path) -> None:
-    """Require that a table is in UTF-8, and that a CSV is divided by commas; Parquet is no text."""
-    if _ending(path) == "parquet":
+    """Require that a table that is a text is in UTF-8, and that a CSV is divided by commas."""
+    form = ENDINGS[_ending(path)]
+    if form in ("parquet", "gettext"):
         return
     require_utf8(path)
     with path.open("rb") as stream:
         head = stream.readline()
-    if _ending(path) == "csv" and b"," not in head:
+    if form == "csv" and b"," not in head:
         for mark, remedy in ((b";", "save it with commas"), (b"\t", "name it .tsv")):
             if mark in head:
                 raise UserError(f"{path}: its columns are divided by {mark.decode()!r}, not by commas; {remedy}")

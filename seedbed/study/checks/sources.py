@@ -148,7 +148,7 @@ def _one_language_each(study: Study, recipe: str, folders: set[str]) -> None:
     read: dict[str, str] = {}
     for code in sorted(folders):
         source = study.corpus(corpus, code)
-        if source is None or not all(one.file for one in source.readings()):
+        if source is None or not source.is_local:
             continue
         if (other := read.setdefault(source.dump(), code)) != code:
             raise UserError(
