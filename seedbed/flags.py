@@ -12,6 +12,7 @@ import json
 import sys
 import textwrap
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -43,7 +44,9 @@ def read(model: type[M], words: list[str]) -> M:
     try:
         return model.model_validate(values(model, words))
     except ValidationError as error:
-        fault = explain(error, model, where="")
+        first, fault = error.errors()[0], explain(error, model, where="")
+        if first["type"] == "missing" and len(first["loc"]) == 1:
+            raise UserError(_required(model, str(first["loc"][0]))) from None
         raise UserError(f"--{fault[1:]}" if fault.startswith(".") else fault.removeprefix(": ")) from None
 
 
@@ -71,12 +74,23 @@ def explained(model: type[BaseModel]) -> str:
     return f"{program} --FLAG VALUE ...\n\n{sys.modules[model.__module__].__doc__}\n" + "\n".join(_lines(model, ""))
 
 
+def _required(model: type[BaseModel], name: str) -> str:
+    """What a command line without a required flag lacks; the first field needs no flag."""
+    said = _description(model, name)
+    bare = " (or the first word)" if name == next(iter(model.model_fields)) else ""
+    return f"--{name.replace('_', '-')}{bare} is required{f': {said}' if said else ''}; --help lists all flags"
+
+
+def _description(model: type[BaseModel], name: str) -> str:
+    """What a field is, in one line."""
+    return " ".join((model.model_fields[name].description or _below(model).get(name, "")).split())
+
+
 def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
-    said_below = _below(model)
     for name, field in model.model_fields.items():
         inner = next((one for one in _parts(field.annotation) if _is_group(one)), None)
         default = "" if field.is_required() else field.get_default(call_default_factory=True)
-        said = " ".join((field.description or said_below.get(name, "")).split())
+        said = _description(model, name)
         said += "; required" if field.is_required() else f"; default {default}" if default and not inner else ""
         yield f"  --{above}{name.replace('_', '-')} {_shown(field.annotation)}"
         if said:
@@ -85,6 +99,7 @@ def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
             yield from _lines(inner, f"{name.replace('_', '-')}.")
 
 
+@cache
 def _below(model: type[BaseModel]) -> dict[str, str]:
     """Field -> the docstring below it in its class."""
     found = {}

@@ -39,6 +39,8 @@ TRAIN = "--output x --state x --weights x --seed 1"
         ),
         (fuse_encoders, [*FUSE.split(), "[[1,3],[1]]"], "weights: ... lists of 2"),
         (fuse_encoders, [*FUSE.split(), "[]"], "weights: ... lists of 2"),
+        (publish, [], "--what ... first word ... folder of an encoder ... --help"),
+        (train_encoder, ["--output", "x"], "--state is required"),
         (train_encoder, ["--seed", "x"], "--seed: ... integer"),
         (train_encoder, ["--sed", "1"], "--sed: ... 'seed'"),
         (train_encoder, [*TRAIN.split(), "--training.epoch", "2"], "--training.epoch: ... 'epochs'"),
