@@ -55,8 +55,8 @@ def load(
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the latter
-            only the transformer is used, except with own. Safetensors only; no code of the directory is run and no
-            server is contacted, see `model_files.check`.
+            only the transformer with its tokenizer and lower-casing is used, except with own. Safetensors only; no code
+            of the directory is run and no server is contacted, see `model_files.check`.
         pooling: the name of a pooling, see `Training.pooling`.
         layers: the number of last blocks that the poolings last_... use.
         prefix: the prompt before every text in `encode`, `encode_query` and `encode_document`; it is saved with the
@@ -76,7 +76,7 @@ def load(
     if pooling == "own" and (weights / "modules.json").is_file():
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set with pooling own; take another pooling")
-        encoder = open_encoder(weights)
+        encoder = open_encoder(weights).float()  # a folder may have 16 bits, in which training rounds its steps away
         if isinstance(encoder[0], two_paths.TwoPaths):  # each of its two encoders has its tokenizer and prefix
             return encoder
         return set_prompts(encoder, read_prompts(weights) if prefix is None else prefix, language)
@@ -237,6 +237,7 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
             model_kwargs=LOCAL | SAFETENSORS | options | {"dtype": torch.float32},
             processor_kwargs=dict(NO_CODE),  # a tokenizer would save `local_files_only` too
             config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
+            do_lower_case=Transformer.load_config(str(weights), local_files_only=True).get("do_lower_case", False),
         )
     require_whole_body(transformer.auto_model, weights)
     save_with(transformer, options)

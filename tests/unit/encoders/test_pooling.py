@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Normalize, Pooling
 from torch import nn
@@ -278,6 +279,27 @@ def test_half_precision_weights_are_loaded_in_single(weights: Path, tmp_path: Pa
     AutoModel.from_pretrained(weights, dtype=torch.bfloat16).save_pretrained(tmp_path)
     assert json.loads((tmp_path / "config.json").read_text())["dtype"] == "bfloat16"
     assert {p.dtype for p in loading.load(tmp_path, pooling="mean").parameters()} == {torch.float32}
+
+
+def test_so_are_those_of_an_encoder_with_its_own_pooling_whose_training_saves_them(weights: Path, tmp_path: Path) -> None:
+    loading.load(weights, pooling="cls").to(torch.bfloat16).save_pretrained(str(tmp_path / "half"))
+    encoder = loading.load(tmp_path / "half", pooling="own")
+    assert {p.dtype for p in encoder.parameters()} == {torch.float32}
+    encoder.save_pretrained(str(tmp_path / "saved"))
+    assert {tensor.dtype for tensor in load_file(tmp_path / "saved" / "model.safetensors").values()} == {torch.float32}
+    assert {p.dtype for p in loading.open_encoder(tmp_path / "saved").parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize("pooling", ["mean", "own", "static"])
+def test_texts_are_put_in_lower_case_where_the_directory_says_so(pooling: str, weights: Path, tmp_path: Path) -> None:
+    loading.load(weights, pooling="mean").save_pretrained(str(tmp_path))
+    said = json.loads((tmp_path / "sentence_bert_config.json").read_text())
+    (tmp_path / "sentence_bert_config.json").write_text(json.dumps(said | {"do_lower_case": True}))
+    upper, lower = loading.load(tmp_path, pooling=pooling).encode(["YARA Suna", "yara suna"])
+    np.testing.assert_array_equal(upper, lower)
+    loading.load(tmp_path, pooling=pooling).save_pretrained(str(tmp_path / "again"))
+    upper, lower = loading.load(tmp_path / "again", pooling="own").encode(["YARA Suna", "yara suna"])
+    np.testing.assert_array_equal(upper, lower)
 
 
 @pytest.mark.parametrize(
