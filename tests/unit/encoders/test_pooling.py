@@ -281,7 +281,9 @@ def test_half_precision_weights_are_loaded_in_single(weights: Path, tmp_path: Pa
     assert {p.dtype for p in loading.load(tmp_path, pooling="mean").parameters()} == {torch.float32}
 
 
-def test_so_are_those_of_an_encoder_with_its_own_pooling_whose_training_saves_them(weights: Path, tmp_path: Path) -> None:
+def test_so_are_those_of_an_encoder_with_its_own_pooling_whose_training_saves_them(
+    weights: Path, tmp_path: Path
+) -> None:
     loading.load(weights, pooling="cls").to(torch.bfloat16).save_pretrained(str(tmp_path / "half"))
     encoder = loading.load(tmp_path / "half", pooling="own")
     assert {p.dtype for p in encoder.parameters()} == {torch.float32}
