@@ -255,7 +255,7 @@ class Training(Settings):
     """bfloat16: autocast, weights in float32. auto: bfloat16 on a GPU or a CPU that is faster in it, else float32."""
     dropout: float | None = Field(None, ge=0, lt=1)
     """Dropout of every layer; left out, the backbone's. SimCSE has 0.1; mmBERT none, which unsupervised training
-    needs."""
+    needs. A recipe with `from` has that of the encoder it starts from."""
     mlm_weight: float = Field(0.0, ge=0)
     """Weight of masked language modelling in addition (SimCSE: 0.1); the backbone must bring a head."""
     mlm_probability: float = Field(0.15, gt=0, lt=1)

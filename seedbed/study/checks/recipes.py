@@ -69,6 +69,11 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         training = of.training
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=f"{where}.training")) from None
+    if of.start and training.pooling == "own" and training.dropout is not None:
+        raise ValueError(
+            f"{where}.training.dropout: its encoder has the dropout of {recipe.start}, which it starts from; give that "
+            "one the dropout, or leave it out"
+        )
     if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
         key = f"{where}.training" if "batch_size" in recipe.training else "training"
         raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")

@@ -250,11 +250,22 @@ def test_a_kind_that_there_is_not_is_told() -> None:
         ({"like": "base", "data": {"from_languages": "pivot"}}, "data.from_languages: nothing is trained, on data of whatever language; leave it out, or give "),
         ({"like": "base", "only": {"seeds": [1]}}, "only.seeds: nothing is trained, so that its encoders have no seed; leave it out"),
         ({"like": "vocabulary", "only": {"seeds": [1]}}, "only.seeds: objective vocabulary has a seed of its own; set that, or leave it out"),
+        ({"like": "unsupervised", "from": "first", "training": {"dropout": 0.1}}, "training.dropout: its encoder has the dropout of first, which it starts from; give that "),
         ({"like": "adapted", "only": {"seeds": [1]}}, "only.seeds: objective masked has a seed of its own; set that, or leave it out"),
     ],
 )  # fmt: skip
 def test_a_setting_that_has_no_effect_is_refused(recipe: dict[str, Any], told: str) -> None:
-    assert f"recipes.mine.{told}" in fault(mine=recipe)
+    assert f"recipes.mine.{told}" in fault(first={"like": "unsupervised"}, mine=recipe)
+
+
+def test_an_encoder_keeps_the_dropout_of_what_it_starts_from() -> None:
+    """A saved encoder's config has it; a study's own reaches what starts from a backbone."""
+    trained = {"like": "unsupervised", "from": "first"}
+    given = config(first={"like": "unsupervised"}, on=trained, anew=trained | {"training": {"pooling": "mean"}})
+    found = Study.model_validate(given | {"training": {"dropout": 0.1}})
+    of_recipes(found)
+    has = {name: StudyRecipe.get(found, name).training.dropout for name in ("first", "on", "anew")}
+    assert has == {"first": 0.1, "on": None, "anew": 0.1}
 
 
 def test_a_copy_has_one_of_the_seeds_of_what_it_is_a_copy_of() -> None:
