@@ -274,6 +274,14 @@ class Training(Settings):
     scaling: float = Field(4.0, gt=0)
     """Factor of parallel adapters (paper 004: 4)."""
 
+    def misfit(self, *, trained: bool) -> str:
+        """Why an encoder that is trained, or is not, cannot have this pooling; empty: it can."""
+        if self.pooling == "cls_mlp" and not trained:
+            return "cls_mlp would be a dense layer of random weights; give cls, or train"
+        if self.pooling == "static" and trained:
+            return "static is not trained; take mean, or leave the objective out"
+        return ""
+
     @model_validator(mode="after")
     def _shares(self) -> Self:
         if isinstance(self.batches, dict):

@@ -125,8 +125,8 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
     An entry with the name of a preset is like that, if it is like no other. What is wrong stays so.
 
     Raises:
-        ValueError: there is none of this name; entries are like each other; or an entry is like none, and says not itself
-            what it is.
+        ValueError: there is none of this name; entries are like each other; or an entry is like none, and says not
+            itself what it is.
     """
     if not isinstance(entries, Mapping):
         return entries
