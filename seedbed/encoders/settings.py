@@ -255,7 +255,7 @@ class Training(Settings):
     """bfloat16: autocast, weights in float32. auto: bfloat16 on a GPU or a CPU that is faster in it, else float32."""
     dropout: float | None = Field(None, ge=0, lt=1)
     """Dropout of every layer; left out, the backbone's. SimCSE has 0.1; mmBERT none, which unsupervised training
-    needs."""
+    needs. A recipe with `from` has that of the encoder it starts from."""
     mlm_weight: float = Field(0.0, ge=0)
     """Weight of masked language modelling in addition (SimCSE: 0.1); the backbone must bring a head."""
     mlm_probability: float = Field(0.15, gt=0, lt=1)
@@ -273,6 +273,14 @@ class Training(Settings):
     """How many times narrower parallel adapters are than the states (paper 004: 2)."""
     scaling: float = Field(4.0, gt=0)
     """Factor of parallel adapters (paper 004: 4)."""
+
+    def misfit(self, *, trained: bool) -> str:
+        """Why an encoder that is trained, or is not, cannot have this pooling; empty: it can."""
+        if self.pooling == "cls_mlp" and not trained:
+            return "cls_mlp would be a dense layer of random weights; give cls, or train"
+        if self.pooling == "static" and trained:
+            return "static is not trained; take mean, or leave the objective out"
+        return ""
 
     @model_validator(mode="after")
     def _shares(self) -> Self:

@@ -159,9 +159,10 @@ class StudyRecipe(Part):
     @cached_property
     def training(self) -> Training:
         """Training settings: the study's, updated by the recipe's; a recipe that continues another's encoder keeps its
-        modules.
+        modules, and the dropout that is saved with them.
         """
-        own = {"pooling": "own"} if self.start else {}
+        keeps = self.start and self.spec.training.get("pooling", "own") == "own"
+        own = {"pooling": "own", "dropout": None} if keeps else {}
         return self.study.training.updated(own | self.spec.training)
 
     @cached_property

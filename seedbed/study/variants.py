@@ -125,7 +125,8 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
     An entry with the name of a preset is like that, if it is like no other. What is wrong stays so.
 
     Raises:
-        ValueError: there is none of this name; or an entry is like none, and says not itself what it is.
+        ValueError: there is none of this name; entries are like each other; or an entry is like none, and says not
+            itself what it is.
     """
     if not isinstance(entries, Mapping):
         return entries
@@ -145,10 +146,12 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
             raise ValueError(f"{name}.like: expected the name of another entry, found {parent!r}")
         if parent in below and (parent == name or parent not in entries):
             return _merged(below[parent], entry)
-        if parent in (*seen, name) or not isinstance(entries.get(parent), Mapping):
-            others = sorted({other for other in (*entries, *below) if isinstance(other, str)} - {*seen, name})
+        if parent in (line := (*seen, name)):
+            raise ValueError(f"{name}.like: {' needs '.join([*line, parent])}; take one that does not need this one")
+        if not isinstance(entries.get(parent), Mapping):
+            others = sorted({other for other in (*entries, *below) if isinstance(other, str)} - {*line})
             raise ValueError(f"{name}.like: no {parent!r} to start from; {suggest(parent, others)}")
-        return _merged(whole(parent, (*seen, name)), entry)
+        return _merged(whole(parent, line), entry)
 
     return {name: whole(name) for name in entries}
 

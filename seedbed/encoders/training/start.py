@@ -42,10 +42,8 @@ class Start:
         Raises:
             UserError: weights that cannot be loaded; a pooling that needs training, or takes none.
         """
-        if training.pooling == "cls_mlp" and not objective:
-            raise UserError("pooling cls_mlp would be a dense layer of random weights; give cls, or train")
-        if training.pooling == "static" and objective:
-            raise UserError("pooling static is not trained; take mean, or leave the objective out")
+        if reason := training.misfit(trained=bool(objective)):
+            raise UserError(f"pooling {reason}")
         encoder = loading.load(
             self.weights,
             pooling=training.pooling,

@@ -172,6 +172,12 @@ def _check(directory: Path, name: str) -> None:
             raise UserError(f"{name}: no adapter_model.safetensors next to adapter_config.json; save the adapter again")
         return
     folder = model_files.transformer_in(directory)
+    if (directory / "modules.json").is_file():
+        kind, _ = model_files.modules_of(directory)[0]
+        if model_files.MODULES.get(kind) == "StaticEmbedding":
+            raise UserError(
+                f"{name}: a static encoder, which has no transformer, cannot be a backbone; give another model"
+            )
     for pattern, what in {"config.json": "config.json", "*.safetensors": WEIGHTS, "tokenizer*": "tokenizer"}.items():
         if not any(folder.glob(pattern)):
             advice = "; `convert: true` makes them of a pytorch_model.bin" if what == WEIGHTS else ""

@@ -53,14 +53,34 @@ def _several(study: Study, name: str) -> None:
     recipe = study.recipes[name]
     start = study.recipes.get(recipe.start)
     seeds = StudyRecipe.get(study, recipe.start).seeds if start else []
-    if not start or seeds == [0]:
-        raise ValueError(f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here")
-    if len(seeds) < 2 and not recipe.copies.way.of_start:
-        raise ValueError(f"recipes.{recipe.start}.only.seeds: {name} is their mean, and there is one; give two or more")
+    too_few = len(seeds) < 2 and not recipe.copies.way.of_start
+    key = _seeds_of(study, recipe.start)
+    if not start or seeds == [0] or (too_few and not key):
+        raise ValueError(
+            f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here, with the "
+            "study's seeds"
+        )
+    if too_few:
+        raise ValueError(
+            f"recipes.{recipe.start}: {name} is the mean over its seeds, and it has one, {seeds[0]}; give two or more "
+            f"in `{key}`, or give {name} `copies: {{averaged: {{share: ...}}}}`"
+        )
     if recipe.only.seeds is not None and sorted(recipe.only.seeds) != seeds:
         raise ValueError(
             f"recipes.{name}.only.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`"
         )
+
+
+def _seeds_of(study: Study, name: str) -> str:
+    """The key that limits the seeds of a recipe's encoders: of it, of one that it starts from, or the study's; empty:
+    it has one in any study.
+    """
+    recipe = study.recipes.get(name)
+    if recipe and recipe.only.seeds is not None:
+        return f"recipes.{name}.only.seeds"
+    if recipe and recipe.minimises and not recipe.minimises.own_seed:
+        return "seeds"
+    return _seeds_of(study, recipe.start) if recipe and recipe.start else ""
 
 
 def of_switched_adapters(study: Study) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 from seedbed.encoders import objectives
-from seedbed.encoders.recipes import Recipe
+from seedbed.encoders.recipes import TRAINED, Recipe, presets
 from seedbed.encoders.settings import NEIGHBOUR, Pivot, Reference, Training
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
@@ -13,7 +13,11 @@ from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import share_rows, trained_on_whole
 from seedbed.study.model import Study
+from seedbed.study.published import begins
 from seedbed.study.recipe import StudyRecipe
+
+ADAPTERS = {"rank": "low_rank", "reduction": "parallel", "scaling": "parallel"}
+"""Setting of training -> the kind of adapter that it is of."""
 
 
 def of_recipes(study: Study) -> None:
@@ -69,10 +73,45 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         training = of.training
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=f"{where}.training")) from None
+    _fits(study, name, training)
+    if of.start and training.pooling == "own" and training.dropout is not None:
+        raise ValueError(
+            f"{where}.training.dropout: its encoder has the dropout of {recipe.start}, which it starts from; give that "
+            "one the dropout, or leave it out"
+        )
     if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
         key = f"{where}.training" if "batch_size" in recipe.training else "training"
         raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
     of_recipe_languages(study, name)
+
+
+def _fits(study: Study, name: str, training: Training) -> None:
+    """Check that a recipe's encoders can have its pooling, and that what it says itself of training has an effect."""
+    of, recipe, where = StudyRecipe.get(study, name), study.recipes[name], f"recipes.{name}.training"
+    given = recipe.made and recipe.published and begins(study, "encoders")
+    opened = any(study.backbones[one].source or study.backbones[one].pair for one in of.every_backbone)
+    if recipe.rule == TRAINED and opened and not given and (reason := training.misfit(trained=recipe.trained)):
+        key = where if "pooling" in recipe.training else "training"
+        raise ValueError(f"{key}.pooling: of {name}, {reason}")
+    below = of.varied.spec.training if of.varied else presets().get(recipe.like or name, {}).get("training", {})
+    own = {key for key, value in recipe.training.items() if below.get(key) != value}
+    for key, adapter in ADAPTERS.items():
+        if key in own and not recipe.together and (training.part, training.adapter) != ("adapter", adapter):
+            raise ValueError(
+                f"{where}.{key}: of `part: adapter, adapter: {adapter}` alone; give these, or leave it out"
+            )
+    if "batches" in own and isinstance(training.batches, dict) and (sets := _sets(study, recipe)):
+        unknown = [one for one in training.batches if one.partition(":")[0] not in sets]
+        require_known(f"{where}.batches", f"set of {recipe.data.corpus}", unknown, sets)
+
+
+def _sets(study: Study, recipe: Recipe) -> set[str]:
+    """The sets that a recipe's corpus has in some language; empty if its rows may have ids that name others."""
+    if recipe.data.corpus not in study.roles or recipe.data.kind == "text":
+        return set()
+    found = [source for code in study.codes if (source := study.corpus(recipe.data.corpus, code))]
+    plain = any(source.top_up or source.join or not source.sets for source in found)
+    return set() if plain else {name for source in found for name in source.sets}
 
 
 def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:

@@ -22,6 +22,7 @@ OWN = {
     "questions": {"kind": "matched_pairs", "file": "own/{lang}.questions.tsv"},
     "graded": {"kind": "pairs", "file": "own/{lang}.graded.tsv"},
     "asked": {"kind": "retrieval", "file": "own/{lang}.asked.tsv"},
+    "both": {"kind": "matched_pairs", "sets": {"ours": {"file": "own/ours.tsv"}, "theirs": {"file": "own/theirs.tsv"}}},
     "premises": {"kind": "paraphrases", "file": "own/premises.tsv"},
 }
 
@@ -176,7 +177,13 @@ def test_a_corpus_says_its_kind_and_is_text_without() -> None:
         "more": "text", "paired": "matched_pairs", "correlated": "pairs", "ranked": "retrieval",
         "carried": "paraphrases", "crosslingual": "triplets",
     }  # fmt: skip
-    assert [found.roles[name] for name in OWN] == ["text", "matched_pairs", "pairs", "retrieval", "paraphrases"]
+    assert [found.roles[name] for name in OWN if name != "both"] == [
+        "text",
+        "matched_pairs",
+        "pairs",
+        "retrieval",
+        "paraphrases",
+    ]
     read = {name: within(StudyRecipe.get(found, name).data("hau"), found) for name in kinds}
     assert read["more"] == "corpora/{lang}/wiki+anchors.tsv", "sentences are drawn"
     assert read["paired"] == "corpora/{lang}/questions.tsv" and read["ranked"] == "corpora/{lang}/asked.tsv"
@@ -250,11 +257,36 @@ def test_a_kind_that_there_is_not_is_told() -> None:
         ({"like": "base", "data": {"from_languages": "pivot"}}, "data.from_languages: nothing is trained, on data of whatever language; leave it out, or give "),
         ({"like": "base", "only": {"seeds": [1]}}, "only.seeds: nothing is trained, so that its encoders have no seed; leave it out"),
         ({"like": "vocabulary", "only": {"seeds": [1]}}, "only.seeds: objective vocabulary has a seed of its own; set that, or leave it out"),
+        ({"like": "unsupervised", "from": "first", "training": {"dropout": 0.1}}, "training.dropout: its encoder has the dropout of first, which it starts from; give that "),
+        ({"like": "unsupervised", "training": {"pooling": "static"}}, "training.pooling: of mine, static is not trained; take mean, or leave the objective out"),
+        ({"like": "base", "training": {"pooling": "cls_mlp"}}, "training.pooling: of mine, cls_mlp would be a dense layer of random weights; give cls, or train"),
+        ({"like": "unsupervised", "training": {"rank": 4}}, "training.rank: of `part: adapter, adapter: low_rank` alone; give these, or leave it out"),
+        ({"like": "unsupervised", "training": {"part": "adapter", "scaling": 2.0}}, "training.scaling: of `part: adapter, adapter: parallel` alone"),
+        ({"data": {"corpus": "both"}, "objective": "ranking", "training": {"batches": {"asked": 3}}}, "training.batches: no set of both 'asked'; "),
         ({"like": "adapted", "only": {"seeds": [1]}}, "only.seeds: objective masked has a seed of its own; set that, or leave it out"),
     ],
 )  # fmt: skip
 def test_a_setting_that_has_no_effect_is_refused(recipe: dict[str, Any], told: str) -> None:
-    assert f"recipes.mine.{told}" in fault(mine=recipe)
+    assert f"recipes.mine.{told}" in fault(first={"like": "unsupervised"}, mine=recipe)
+
+
+def test_settings_that_are_inherited_or_have_an_effect_remain() -> None:
+    lora = {"like": "unsupervised", "training": {"part": "adapter", "rank": 4}}
+    shares = {"data": {"corpus": "both"}, "objective": "ranking", "training": {"batches": {"theirs": 3, "ours:old": 3}}}
+    whole = {"like": "lora", "training": {"part": "all"}}
+    found = Study.model_validate(config(lora=lora, whole=whole, shares=shares) | {"training": {"rank": 8}})
+    of_recipes(found)
+    assert StudyRecipe.get(found, "whole").training.rank == 4
+
+
+def test_an_encoder_keeps_the_dropout_of_what_it_starts_from() -> None:
+    """A saved encoder's config has it; a study's own reaches what starts from a backbone."""
+    trained = {"like": "unsupervised", "from": "first"}
+    given = config(first={"like": "unsupervised"}, on=trained, anew=trained | {"training": {"pooling": "mean"}})
+    found = Study.model_validate(given | {"training": {"dropout": 0.1}})
+    of_recipes(found)
+    has = {name: StudyRecipe.get(found, name).training.dropout for name in ("first", "on", "anew")}
+    assert has == {"first": 0.1, "on": None, "anew": 0.1}
 
 
 def test_a_copy_has_one_of_the_seeds_of_what_it_is_a_copy_of() -> None:

@@ -33,6 +33,13 @@ def store(tmp_path: Path) -> Store:
     return Store(tmp_path / "downloads", tmp_path / "lock.json")
 
 
+def test_a_static_encoder_is_refused_as_such(tmp_path: Path, store: Store) -> None:
+    encoder = loading.load(tiny.backbone(tmp_path / "tiny"), pooling="static")
+    encoder.save(str(tmp_path / "static"))
+    with pytest.raises(UserError, match="static: a static encoder, which has no transformer, cannot be a backbone"):
+        fetch(Source(file=str(tmp_path / "static")), store, tmp_path / "out")
+
+
 def pickled(directory: Path, *, shards: int = 1, old: bool = False) -> Path:
     """The same model as it was published before there were safetensors, each module's weights in its own folder."""
     for file in directory.rglob("model.safetensors"):
