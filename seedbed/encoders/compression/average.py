@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import torch
 from sentence_transformers import SentenceTransformer
@@ -11,6 +11,10 @@ from torch.optim.swa_utils import AveragedModel
 
 from seedbed.encoders.compression.trim import require_plain
 from seedbed.io import UserError
+from seedbed.weights import is_pooler
+
+Weights = Mapping[str, nn.Parameter]
+"""Weights by their names."""
 
 
 def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer]) -> SentenceTransformer:
@@ -28,7 +32,7 @@ def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer])
     mean = AveragedModel(encoder)
     mean.update_parameters(encoder)  # the first is the mean of one
     for place, other in enumerate(others, start=2):
-        _require_shapes(encoder, other, f"encoder {place}", "average seeds of one recipe")
+        _require_shapes(_named(encoder), _named(other), f"encoder {place}", "average seeds of one recipe")
         mean.update_parameters(other)
     return mean.module
 
@@ -37,7 +41,8 @@ def interpolate(encoder: SentenceTransformer, other: SentenceTransformer, share:
     """Interpolate weights in place: (1 - share) times the encoder's plus share times another's (WiSE-FT: Wortsman et
     al., 2022).
 
-    Weights after the transformer, such as those of a pooling over layers, stay the encoder's: the other may have none.
+    Weights after the transformer that the other does not have, such as those of a pooling over layers, stay the
+    encoder's; so does BERT's pooler, which is not used.
 
     Args:
         encoder: changed in place and returned.
@@ -45,18 +50,23 @@ def interpolate(encoder: SentenceTransformer, other: SentenceTransformer, share:
         share: the weight of the other encoder, from 0 to 1.
 
     Raises:
-        UserError: the other encoder's transformer has weights of other names or shapes.
+        UserError: the other encoder has weights of other names or shapes.
     """
-    _require_shapes(encoder[0], other[0], "what training started from", "leave `share` out")
-    theirs = dict(other[0].named_parameters())
+    theirs = _named(other)
+    needed = {f"0.{name}" for name in _named(encoder[0]) if not is_pooler(name)}
+    moved = {name: weight for name, weight in _named(encoder).items() if name in {*theirs, *needed}}
+    _require_shapes(moved, theirs, "what training started from", "leave `share` out")
     with torch.no_grad():
-        for name, weight in encoder[0].named_parameters():
+        for name, weight in moved.items():
             weight.lerp_(theirs[name], share)
     return encoder
 
 
-def _require_shapes(encoder: nn.Module, other: nn.Module, what: str, remedy: str) -> None:
-    """Both have weights of the same names and shapes."""
-    own, theirs = ({name: weight.shape for name, weight in one.named_parameters()} for one in (encoder, other))
-    if own != theirs:
+def _named(module: nn.Module) -> Weights:
+    return dict(module.named_parameters())
+
+
+def _require_shapes(own: Weights, theirs: Weights, what: str, remedy: str) -> None:
+    """Both have the same names and shapes."""
+    if own.keys() != theirs.keys() or any(own[name].shape != theirs[name].shape for name in own):
         raise UserError(f"averaged: {what} has other weights than the first encoder; {remedy}")

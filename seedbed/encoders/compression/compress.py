@@ -6,7 +6,7 @@ from typing import Any
 
 from seedbed import manifests
 from seedbed.encoders.compression.measure import agreement, size
-from seedbed.encoders.compression.settings import COMPARED, Copies
+from seedbed.encoders.compression.settings import COMPARED, ORIGINAL, Copies
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, onnx_int8, two_paths
 from seedbed.encoders.prompts import Prefix
@@ -70,7 +70,7 @@ def compress(
     )
     some, was = texts[:COMPARED], size(encoder)
     before = encoder.encode(some)
-    small = way.compress(encoder, texts, folders or {})
+    small = way.compress(encoder, texts, {**(folders or {}), ORIGINAL: weights})
     agreed = agreement(before, small.encode(some))
     small = way.for_saving(small)
     facts = {"copy": name, **way.model_dump(mode="json"), "texts": len(texts), "examples": _learnt(weights)}

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 
 from seedbed.encoders.models.loading import as_saved, of_modules
 from seedbed.encoders.models.onnx_int8 import Int8Transformer
+from seedbed.io import UserError
 
 
 class _States(nn.Module):
@@ -40,6 +41,9 @@ def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
     Weights have one scale for each column of a matrix. Only 7 of the 8 bits are used, so that processors without 8-bit
     instructions do not overflow and all machines compute the same vectors. Source: dynamic quantisation of onnxruntime,
     `per_channel` and `reduce_range`.
+
+    Raises:
+        UserError: a transformer that torch.onnx cannot export, such as T5's.
     """
     transformer, *others = as_saved(encoder)
     layers = [module for module in others if isinstance(module, WeightedLayerPooling)]  # they become part of the graph
@@ -55,13 +59,24 @@ def quantized(encoder: SentenceTransformer) -> SentenceTransformer:
 
 
 def _export(states: _States, path: Path, longest: int | None) -> None:
-    """Write a transformer's graph, for texts of 2 tokens or more."""
+    """Write a transformer's graph, for texts of 2 tokens or more.
+
+    Raises:
+        UserError: torch.onnx cannot export it.
+    """
     import onnx
 
     text, tokens = torch.ones(1, 8, dtype=torch.long), torch.export.Dim("tokens", min=2, max=longest)
     options = {"input_names": ["input_ids"], "output_names": ["states"], "dynamic_shapes": {"input_ids": {1: tokens}}}
-    with _Quiet():
-        program = torch.onnx.export(states, (text,), dynamo=True, verbose=False, **options)
+    try:
+        with _Quiet():
+            program = torch.onnx.export(states, (text,), dynamo=True, verbose=False, **options)
+    except torch.onnx.OnnxExporterError as error:
+        model = states.transformer.config
+        raise UserError(
+            f"{model.name_or_path}: int8: torch.onnx cannot export a transformer of kind {model.model_type}; copy it "
+            "as bfloat16, trimmed or static"
+        ) from error
     graph = program.model_proto
     for node in graph.graph.node:  # where in which file of this machine it was written
         del node.metadata_props[:]

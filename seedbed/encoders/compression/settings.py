@@ -20,6 +20,8 @@ COMPARED = 512
 """The maximum number of texts on which a compressed encoder is compared with its original."""
 START = "start"
 """Key in the folders of `Copy.compress` of the start point that all seeds were trained from."""
+ORIGINAL = "original"
+"""Key there of the original itself."""
 
 
 class Copy(Settings):
@@ -41,7 +43,7 @@ class Copy(Settings):
         Args:
             encoder: the original.
             texts: sentences without prompts.
-            folders: with `of_seeds` a folder for each other seed; with `of_start` START.
+            folders: with `of_seeds` a folder for each other seed; with `of_start` START and ORIGINAL.
         """
         raise NotImplementedError
 
@@ -70,12 +72,19 @@ class Averaged(Copy):
         return self.share > 0
 
     def compress(self, encoder, texts, folders):
-        """Average the seeds' weights, see `average`; the texts are not used."""
+        """Average the seeds' weights, see `average` and `interpolate`; the texts are not used."""
+        from seedbed import manifests
         from seedbed.encoders.compression.average import average, interpolate
         from seedbed.encoders.models.loading import load, open_encoder
 
-        mean = average(encoder, (open_encoder(folder) for name, folder in sorted(folders.items()) if name != START))
-        return interpolate(mean, load(folders[START], pooling="mean"), self.share) if self.share else mean
+        seeds = (folder for name, folder in sorted(folders.items()) if name not in (START, ORIGINAL))
+        mean = average(encoder, map(open_encoder, seeds))
+        if not self.share:
+            return mean
+        trained = manifests.read(folders[ORIGINAL] / manifests.MANIFEST)["training"]
+        # Only pooling own trains the modules that the start point has after its transformer; others are new.
+        pooling = "own" if trained.get("pooling") == "own" else "mean"
+        return interpolate(mean, load(folders[START], pooling=pooling), self.share)
 
 
 class Static(Copy):

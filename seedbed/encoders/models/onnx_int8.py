@@ -68,12 +68,19 @@ class Int8Transformer(Module):
         """Dimensions of a token's state."""
         return self.width
 
-    def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, Tensor]:
-        """Tokenise texts with a prompt before them: `input_ids` and `attention_mask`, (b, t) each."""
+    def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, Tensor | int]:
+        """Tokenise texts with a prompt before them: `input_ids` and `attention_mask`, (b, t) each.
+
+        With a prompt also `prompt_length`, its tokens: a Pooling with `include_prompt: false` leaves so many out.
+        """
         texts = [f"{prompt or ''}{text}" for text in inputs]
         cut = {"truncation": self.max_seq_length is not None, "max_length": self.max_seq_length}
         found = self.tokenizer(texts, padding=True, return_tensors="pt", **cut)
-        return {name: found[name] for name in ("input_ids", "attention_mask")}
+        features = {name: found[name] for name in ("input_ids", "attention_mask")}
+        if prompt:  # counted as sentence-transformers' Transformer does: alone, without the special token at its end
+            ids = self.preprocess([prompt])["input_ids"][0].tolist()
+            features["prompt_length"] = len(ids) - (ids[-1] in self.tokenizer.all_special_ids)
+        return features
 
     def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         """Add `token_embeddings` (b, t, d) to the features; they are zero at padding."""

@@ -12,7 +12,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
-from transformers import AutoModel, AutoTokenizer, XLMRobertaConfig, XLMRobertaModel
+from sentence_transformers.sentence_transformer.modules import Dense, Normalize, Pooling
+from transformers import AutoModel, AutoTokenizer, BertModel, XLMRobertaConfig, XLMRobertaModel
 
 from scripts import copy_encoder
 from seedbed.encoders.compression import average, static, trim
@@ -33,12 +34,14 @@ def weights(tmp_path_factory) -> Path:
     return tiny.backbone(tmp_path_factory.mktemp("weights"))
 
 
-def make(weights: Path, place: Path, ways: dict, texts: list[str], name: str, prefix: str = "") -> Path:
+def make(
+    weights: Path, place: Path, ways: dict, texts: list[str], name: str, prefix: str = "", *, pooling: str = "mean"
+) -> Path:
     """The copy that the program makes."""
     write_table(pd.DataFrame({"id": map(str, range(len(texts))), "text": texts}), place / "texts.tsv")
     call(copy_encoder, [
         "--weights", str(weights), "--texts", str(place / "texts.tsv"), "--copies", json.dumps(ways),
-        "--training", '{"pooling": "mean"}', f"--prefix={prefix}", "--seed", "1", "--about", '{"language": "hau"}',
+        "--training", json.dumps({"pooling": pooling}), f"--prefix={prefix}", "--seed", "1", "--about", '{"language": "hau"}',
         "--output", str(place / name),
     ])  # fmt: skip
     return place / name
@@ -222,6 +225,42 @@ def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_b
     )
 
 
+@pytest.mark.parametrize("side", ["right", "left"])
+def test_a_quantized_encoder_leaves_the_prompt_out_where_its_original_does(side, weights, tmp_path):
+    body = loading.load(weights, pooling="mean")[0]
+    body.tokenizer.padding_side = side
+    modules, prompts = [body, Pooling(32, "mean", include_prompt=False)], {"query": "Yara suna gida: ", "document": ""}
+    SentenceTransformer(modules=modules, prompts=prompts).save_pretrained(str(tmp_path / "original"))
+    original = loading.load(tmp_path / "original", pooling="own")
+    small = Int8().compress(loading.load(tmp_path / "original", pooling="own"), TEXTS, {})
+    save(small, tmp_path / "small", {}, {})
+    small = loading.open_encoder(tmp_path / "small")
+    for texts in (TEXTS, [text[:9] for text in TEXTS]):
+        assert _cosines(small.encode_query(texts), original.encode_query(texts)).min() > 0.99
+        assert _cosines(small.encode_document(texts), original.encode_document(texts)).min() > 0.99
+    for tokenized in (small.preprocess(TEXTS, prompt=prompts["query"]), small[0].preprocess(TEXTS, prompts["query"])):
+        assert tokenized["prompt_length"] == original.preprocess(TEXTS, prompt=prompts["query"])["prompt_length"]
+
+
+@pytest.mark.parametrize("way", ["int8", "bfloat16"])
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_an_encoder_in_16_bits_with_modules_of_its_own_is_copied(dtype, way, weights, tmp_path):
+    modules = [loading.load(weights, pooling="mean")[0], Pooling(32, "mean"), Dense(32, 16)]
+    SentenceTransformer(modules=modules).to(dtype).save_pretrained(str(tmp_path / "half"))
+    folder = make(tmp_path / "half", tmp_path, {way: {}}, TEXTS, "copy", pooling="own")
+    original = loading.load(tmp_path / "half", pooling="own")
+    assert _cosines(vectors(folder, TEXTS), original.encode(TEXTS)).min() > 0.99
+
+
+def test_a_transformer_that_onnx_does_not_have_is_refused_in_one_line(tmp_path):
+    weights = tiny.encoder_decoder(tmp_path / "t5")
+    with pytest.raises(UserError, match="t5: int8: .*kind mt5; copy it as bfloat16, trimmed or static") as told:
+        make(weights, tmp_path, {"int8": {}}, TEXTS, "copy")
+    assert "\n" not in str(told.value) and {path.name for path in tmp_path.iterdir()} == {"t5", "texts.tsv"}
+    for way in ("bfloat16", "trimmed", "static"):
+        assert vectors(make(weights, tmp_path, {way: WAYS[way]}, TEXTS, way), TEXTS).shape[0] == len(TEXTS)
+
+
 @pytest.mark.parametrize("pooling", ["first_last_average", "last_two_average"])
 def test_a_quantized_encoder_pools_the_layers_that_its_original_does(pooling, weights, tmp_path):
     """From a backbone, and from a saved encoder, whose pooling is sentence-transformers' own."""
@@ -309,6 +348,58 @@ def test_a_copy_near_its_start_is_made_by_the_program(weights, tmp_path):
     before, near = (load_file(folder / "model.safetensors") for folder in (tmp_path / "1", tmp_path / "near"))
     for name, weight in near.items():
         np.testing.assert_allclose(weight, before[name] - 0.25 * 0.25, atol=1e-6)
+
+
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_a_share_of_the_start_reaches_every_module_that_its_own_pooling_trained(seeds, weights, tmp_path):
+    """Of a BERT with a pooler and a dense layer after it, as sentence-transformers saves it; sums by hand."""
+    body = loading.load(weights, pooling="mean")[0]
+    body.auto_model.pooler = BertModel(body.auto_model.config).pooler
+    body.model_kwargs, torch_seed = {}, torch.manual_seed(0)
+    modules = [body, Pooling(32, "mean"), Dense(32, 16), Normalize()]
+    SentenceTransformer(modules=modules).save_pretrained(str(tmp_path / "start"))
+    for number in range(seeds):
+        trained = loading.load(tmp_path / "start", pooling="own")
+        for weight in trained.parameters():
+            weight.data += torch.rand(weight.shape, generator=torch_seed)
+        save(trained, tmp_path / f"seed{number}", {}, {"pooling": "own"})
+    write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
+    refer = {f"seed{number}": tmp_path / f"seed{number}" for number in range(1, seeds)} | {"start": tmp_path / "start"}
+    call(copy_encoder, [
+        "--weights", str(tmp_path / "seed0"), "--refer", *(f"{name}={folder}" for name, folder in refer.items()),
+        "--texts", str(tmp_path / "texts.tsv"), "--copies", '{"averaged": {"share": 0.3}}',
+        "--training", '{"pooling": "own"}', "--seed", "1", "--about", '{"language": "hau"}',
+        "--output", str(tmp_path / "near"),
+    ])  # fmt: skip
+    for file in ("model.safetensors", "2_Dense/model.safetensors"):
+        near, start, *each = (
+            load_file(tmp_path / name / file) for name in ("near", "start", *(f"seed{n}" for n in range(seeds)))
+        )
+        assert {*near} == {*start}
+        for name, weight in near.items():
+            mean = torch.stack([one[name] for one in each]).mean(dim=0)
+            torch.testing.assert_close(weight, 0.7 * mean + 0.3 * start[name], msg=name)
+    assert "pooler.dense.weight" in load_file(tmp_path / "near/model.safetensors")
+
+
+def test_a_pooler_that_the_start_does_not_have_stays(weights):
+    """Nothing uses it."""
+    encoder, base = loading.load(weights, pooling="mean"), loading.load(weights, pooling="mean")
+    encoder[0].auto_model.pooler = BertModel(encoder[0].auto_model.config).pooler
+    before = encoder[0].auto_model.pooler.dense.weight.detach().clone()
+    assert torch.equal(average.interpolate(encoder, base, 0.25)[0].auto_model.pooler.dense.weight, before)
+
+
+@pytest.mark.parametrize("name", ["pooler", "encoder"])
+def test_a_start_of_other_weights_has_no_share(name, weights):
+    """Fewer, as of fewer layers, or more, as of a dense layer that the encoder lacks."""
+    encoder, base = loading.load(weights, pooling="mean"), loading.load(weights, pooling="mean")
+    if name == "pooler":
+        base[0].auto_model.pooler = BertModel(base[0].auto_model.config).pooler
+    else:
+        del base[0].auto_model.encoder.layer[1]
+    with pytest.raises(UserError, match="averaged: what training started from.*leave `share` out"):
+        average.interpolate(encoder, base, 0.25)
 
 
 def test_encoders_of_other_weights_have_no_mean(weights):
