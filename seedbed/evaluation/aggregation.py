@@ -31,6 +31,11 @@ def mean(items: Items) -> NDArray[np.float64]:
     return items.mean(axis=(-2, -1))
 
 
+def share(items: Items) -> NDArray[np.float64]:
+    """`mean`, but from 0 to 1: of resamples of `f1_of_items`, whose items may be somewhat above 1 or below 0."""
+    return mean(items).clip(0, 1)
+
+
 def numbers(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
     """Read the named columns of an item file as numbers (n_items, k).
 
@@ -170,7 +175,7 @@ PEARSON = Aggregate(pearson, test=partial(williams_p, correlation=pearson), name
 """Pearson's r of gold and predicted similarity."""
 MACRO_F1 = Aggregate(macro_f1, read=classes, test_scores=macro_f1_by_item)
 """Macro F1 of gold and predicted class."""
-WEIGHTED_F1 = Aggregate(mean, read=f1_by_place)
+WEIGHTED_F1 = Aggregate(share, read=f1_by_place)
 """F1 weighted by support, where classes are positions among the items."""
 F1_OF_CLASS = Aggregate(f1, read=one_class, test_scores=f1_by_item)
 """F1 of one class."""

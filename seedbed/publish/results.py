@@ -28,7 +28,11 @@ class Result(NamedTuple):
     metric: str
     """Its name in tables."""
     value: float
-    """In points, as tables show it."""
+    """As tables show it: in points of 100, or of `points`."""
+    points: int
+    """What the metric is multiplied by."""
+    lower: bool
+    """Lower is better."""
     interval: tuple[float, float] | None
     """Over test items, in points; None: the metric has none, or too few items."""
     level: float
@@ -38,6 +42,11 @@ class Result(NamedTuple):
     """Where the test set comes from: `origin`, `licence`, and more."""
     mteb: Mapping[str, Any]
     """What mteb files of it; empty where mteb has no such task, or the data are not those that it pins."""
+
+    @property
+    def decimals(self) -> int:
+        """The digits that a card shows: tenths of a point of 100, thousandths of what is no share."""
+        return 1 if self.points == 100 else 3
 
 
 def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics | None = None) -> list[Result]:
@@ -79,6 +88,8 @@ def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Res
         score["protocol"],
         metric.heading(name),
         metric.points * score["metrics"][metric.key],
+        metric.points,
+        metric.lower,
         _interval(path, score, metric, statistics),
         statistics.level,
         score["n"],
@@ -92,7 +103,10 @@ def _main(path: Path, score: Mapping[str, Any]) -> tuple[str, Metric]:
     for name, metric in protocols.load(score["protocol"]).METRICS.items():
         if abs(score["metrics"].get(metric.key, float("nan")) - score["main_score"]) < 1e-6:
             return name, metric
-    raise UserError(f"{path}: main_score is none of its metrics; delete it and run Snakemake again")
+    raise UserError(
+        f"{path}: main_score is of no metric that tables have; give `tasks.{score['task']}.k` one of theirs, see "
+        "docs/evaluation.md, and run Snakemake again"
+    )
 
 
 def _interval(
@@ -122,8 +136,11 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
             dataset_revision=(place.revision if place else "") or None,
             metric_type=one.metric.lower().replace(" ", "_"),
             metric_name=f"{one.metric}{_between(one)}",
-            metric_value=round(one.value, 2),
-            metric_args={"confidence_interval": [round(bound, 2) for bound in one.interval], "level": one.level}
+            metric_value=round(one.value, one.decimals + 1),
+            metric_args={
+                "confidence_interval": [round(bound, one.decimals + 1) for bound in one.interval],
+                "level": one.level,
+            }
             if one.interval
             else None,
         )
@@ -140,8 +157,9 @@ def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
     """
     rows = [
         (
-            *(one.task + " (it was chosen by this)" * (one.task in chose), one.language, one.metric),
-            *(f"{one.value:.1f}", _bounds(one), one.n, origins.in_words(origins.public(one.dataset["origin"]))),
+            *(one.task + " (it was chosen by this)" * (one.task in chose), one.language),
+            *(one.metric + " (lower is better)" * one.lower, _shown(one, one.value), _bounds(one)),
+            *(one.n, origins.in_words(origins.public(one.dataset["origin"]))),
         )
         for one in results
     ]
@@ -150,12 +168,19 @@ def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
     header = ("Task", "Language", "Metric", "Score", "Interval", "Items", "Test set")
     levels = sorted({_percent(one.level) for one in results if one.interval})
     hold = " Intervals hold {} of a bootstrap over test items; that of training seeds is not in them."
-    said = "Points of 100." + (hold.format(" and ".join(levels)) if levels else "")
+    plain = sorted({one.metric.lower() for one in results if one.points == 1})
+    but = f", but for {', '.join(plain)}" if plain else ""
+    said = f"Points of 100{but}." + (hold.format(" and ".join(levels)) if levels else "")
     return f"## Scores\n\n{table(header, rows)}\n\n{said}"
 
 
 def _bounds(one: Result) -> str:
-    return f"{one.interval[0]:.1f} to {one.interval[1]:.1f}" if one.interval else "not known"
+    return " to ".join(_shown(one, bound) for bound in one.interval) if one.interval else "not known"
+
+
+def _shown(one: Result, value: float) -> str:
+    """A score, or a bound of its interval."""
+    return f"{value:.{one.decimals}f}"
 
 
 def _between(one: Result) -> str:

@@ -78,15 +78,26 @@ def collection(test: pd.DataFrame) -> Collection:
             are one document) and `relevance` (else 1).
 
     Raises:
-        UserError: no queries, an id with two texts, a pair with two judgements, or a relevance that is not a whole
-            number from 0.
+        UserError: no queries, an id with two texts, a pair with two judgements, a relevance that is not a whole number
+            from 0, or a judgement without the query or the document that it is of.
     """
+    _require_texts(test)
     judged = test[test["query"] != ""]
     if judged.empty:
         raise UserError("retrieval: every query is empty; at least one row needs a query")
     queries = _by_id(judged, "query_id" if "query_id" in test.columns else "id", "query")
     documents = _by_id(test, "document_id" if "document_id" in test.columns else "document", "document")
     return Collection(queries, documents.sort_index(ascending=False), _relevance(judged, queries.name, documents.name))
+
+
+def _require_texts(test: pd.DataFrame) -> None:
+    """No row names a query that has no text, or lacks its document, whose text may be empty where it has an id."""
+    nothing = pd.Series("", index=test.index)
+    unasked = (test["query"] == "") & (test.get("query_id", nothing) != "")
+    missing = (test["document"] == "") & (test.get("document_id", nothing) == "")
+    for what, rows in (("query", unasked), ("document", missing)):
+        if rows.any():
+            raise UserError(f"retrieval: id {test['id'][rows].iloc[0]!r} has no {what}; give its text, or leave it out")
 
 
 def _by_id(table: pd.DataFrame, key: str, text: str) -> pd.Series:

@@ -1,6 +1,6 @@
 """Checks of the choice of the best encoders (`best:`)."""
 
-from seedbed.evaluation.protocols import declared, which
+from seedbed.evaluation.protocols import declared, main_metric, which
 from seedbed.settings import suggest
 from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.leakage import share_rows
@@ -27,6 +27,11 @@ def of_best(study: Study) -> None:
                 f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "
                 f"take one of {fit}"
             )
+        if task:
+            try:
+                main_metric(protocol, study.tasks[task].k)
+            except ValueError as error:
+                raise ValueError(f"tasks.{task}.{error}; best.{key} needs one of these") from None
         if task and not study.tested_by(task):
             raise ValueError(
                 f"best.{key}: {task} has no set in any language of the study; give `tasks.{task}.source`, take another "

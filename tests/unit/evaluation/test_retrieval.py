@@ -170,6 +170,8 @@ def test_a_query_without_a_relevant_document_scores_nothing_and_counts() -> None
         ({"document_id": "d"}, "document_id 'd' has two texts"),
         ({"relevance": "-1"}, r"'row0'.*'-1'; expected 0, 1"),
         ({"relevance": "0.5"}, "id 'row0' has relevance '0.5'"),
+        ({"query": ["", "a", "b"], "query_id": ["q", "r", "s"]}, "id 'row0' has no query; give its text"),
+        ({"document": ["x", "", "y"]}, "id 'row1' has no document; give its text"),
         ({"relevance": ["1", "2", "1"], "query_id": ["q", "q", "r"]}, r"'q'.*'x'.*relevances"),
     ],
 )
@@ -177,6 +179,12 @@ def test_bad_judgements_are_named(changes: dict, message: str) -> None:
     rows = [{"query": "a", "document": "x"}, {"query": "a", "document": "x"}, {"query": "b", "document": "y"}]
     with pytest.raises(UserError, match=message):
         collection(numbered(rows).assign(**changes))
+
+
+def test_a_document_may_be_empty_where_it_has_an_id() -> None:
+    rows = [{"query": "a", "query_id": "1", "document": "x", "document_id": "d"}]
+    held = collection(numbered([*rows, {"query": "", "query_id": "", "document": "", "document_id": "e"}]))
+    assert held.documents.to_dict() == {"d": "x", "e": ""} and held.queries.to_dict() == {"1": "a"}
 
 
 @pytest.fixture(scope="module")

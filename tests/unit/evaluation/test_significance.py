@@ -7,6 +7,7 @@ import math
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import pytest
 import sklearn.metrics
 from hypothesis import given, settings
@@ -18,6 +19,7 @@ from seedbed.evaluation.aggregation import (
     MACRO_F1,
     MEAN,
     SPEARMAN,
+    WEIGHTED_F1,
     f1_by_item,
     macro_f1_by_item,
     mean,
@@ -375,6 +377,16 @@ def test_a_wrong_answer_takes_from_the_sentence_that_it_names() -> None:
     taken = 2 / 3 - 1 / 2
     plain = np.array([1 / 2, -taken, -taken, 1])
     np.testing.assert_allclose(f1_of_items(items), plain + 2 * taken / 4, rtol=1e-12)
+
+
+def test_no_interval_of_f1_is_above_one() -> None:
+    answers = np.arange(100)
+    answers[:2] = 7, 8  # two wrong, whose cost is added back to all
+    table = pd.DataFrame({"id": answers, "place": np.arange(100), "forward_1": answers}).astype(str)
+    items = WEIGHTED_F1.read(table, ["place", "forward_1"])
+    assert items.max() > 1 and WEIGHTED_F1.statistic(items) == pytest.approx(items.mean())
+    drawn = replicates(WEIGHTED_F1.statistic, {"": items[None]}, resamples=500, seed=1)[""]
+    assert drawn.max() == 1 and drawn.min() > 0.9
 
 
 @pytest.mark.parametrize("noise", [0.7, 1.0])

@@ -29,7 +29,7 @@ from seedbed.encoders.export import card
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.io import UserError, read_json, write_json, write_table
-from seedbed.publish import leaderboard
+from seedbed.publish import leaderboard, results
 from seedbed.publish.checks import require_card
 from seedbed.tables.best import link_encoder
 from tests import tiny, warm
@@ -905,3 +905,14 @@ def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path, sent):
     said, error = sent(encoder_in(study), tmp_path / "out", f"http://127.0.0.1:{port}")
     assert error.startswith("someone/hausa: the hub did not take it") and "\n" not in error
     assert "hf_secret" not in said + error and "Traceback" not in said
+
+
+def test_a_number_that_is_no_share_is_shown_as_what_it_is():
+    data = {"origin": [], "licence": ""}
+    pairs = results.Result("pairs", "hau", "sts", "Spearman", 58.46, 100, False, (52.7, 63.6), 0.95, 603, data, {})
+    shape = results.Result("geo", "hau", "geometry", "Alignment", 0.1734, 1, True, (0.15, 0.2), 0.95, 603, data, {})
+    text = results.section([pairs, shape])
+    assert "Points of 100, but for alignment. Intervals hold 95 %" in text
+    assert re.search(r"Spearman +\| +58.5 +\| +52.7 to 63.6", text)
+    assert re.search(r"Alignment \(lower is better\) +\| +0.173 +\| +0.150 to 0.200", text)
+    assert [one.metric_value for one in results.metadata([pairs, shape])] == [58.46, 0.1734]

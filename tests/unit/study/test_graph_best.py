@@ -143,6 +143,9 @@ def test_what_a_server_alone_has_is_trained_by_no_recipe():
     of_prefixes(study_of(DEMO, **changes | prefixed | {"recipes": {"unsupervised": {}}}))
 
 
+TOPICS = {"file": "topics.{lang}.tsv", "columns": {"text": "text", "label": "label"}}
+
+
 @pytest.mark.parametrize(
     ("choice", "fault"),
     [
@@ -157,6 +160,7 @@ def test_what_a_server_alone_has_is_trained_by_no_recipe():
         ({"recipe": "xllora", "mean_with": ["kolibri-dev"]}, "config.best: mean_with: no mean without `dev`"),
         ({"dev": "graded-sts", "test": "graded-sts"}, "config: best.test: graded-sts has the texts of graded-sts, which chooses"),
         ({"dev": "graded-sts", "test": "shape"}, "config: best.test: shape is of protocol geometry, which says of no encoder"),
+        ({"dev": "topics"}, "config: tasks.topics.k: 3; tables of knn have 10, 5, 1; best.dev needs one"),
         ({"dev": "seen"}, "config: best.dev: seen is of protocol layers, which says of no encoder that it is the better; take one"),
     ],
 )  # fmt: skip
@@ -165,6 +169,7 @@ def test_a_choice_that_cannot_be_made_is_told(choice, fault):
     study["tasks"]["seen"] = study["tasks"]["kolibri-bitext"] | {"protocol": "layers"}
     study["tasks"]["seen"].pop("clean")
     study["tasks"]["shape"] = study["tasks"]["graded-sts"] | {"protocol": "geometry"}
+    study["tasks"]["topics"] = {"protocol": "knn", "k": [3], "source": TOPICS, "train": TOPICS}
     with pytest.raises(UserError) as error:
         load(study | {"best": choice})
     assert str(error.value).startswith(fault)
