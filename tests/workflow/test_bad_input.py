@@ -76,7 +76,7 @@ CONFIGURATIONS = [
     ({"generators/tiny/language_text": "news", "corpora/others": {"news": {"file": "own/nothing/{lang}.tsv"}}}, "own/nothing/hau.tsv"),
     ({"generators/tiny/language_data": "annotated"}, "annotated, which hau, eng lack ... `corpora.instructions`"),
     ({"recipes/mine": {"like": "xlora"}}, "config.recipes: mine.like: ... 'xlora' ... 'xllora'"),
-    ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: no 'mine'"),
+    ({"recipes/mine": {"like": "mine"}}, "config.recipes: mine.like: mine needs mine"),
     ({"recipes/xllora": {"only": {"languages": ["hauu"]}}}, "recipes.xllora.only.languages: ... 'hauu' ... 'hau'"),
     ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}}, "tasks.more-sts.set_of: ... 'own-stss' ... 'own-sts'"),
     ({"tasks/more-sts": {"protocol": "sts", "set_of": "own-stss"}, "corpora/others": {"pairs": {"kind": "triplets", "file": "own/nli.tsv"}},
