@@ -105,6 +105,8 @@ class Aggregate:
     """Test of a difference: scores of two systems' items, a number of resamples and a seed, to a p-value."""
     name: str = "a permutation test"
     """The test's name in tables."""
+    over_orders: bool = False
+    """Whether items have the scores of several orders of a language pair, which no test compares."""
 
     def for_orders(self, table: pd.DataFrame) -> "Aggregate":
         """The aggregate for a given item file: if it has both orders of a language pair, the mean over the two orders.
@@ -119,6 +121,7 @@ class Aggregate:
             self,
             statistic=partial(_over_orders, self.statistic, len(orders)),
             read=partial(_side_by_side, self.read, orders),
+            over_orders=True,
         )
 
     def p_value(self, ours: Items, theirs: Items, resamples: int, seed: int) -> float:

@@ -264,6 +264,11 @@ def alpha(level: float) -> float:
     return float(1 - Decimal(str(float(level))))
 
 
+def percent(level: float) -> str:
+    """A level in per cent, without the sign: "95", "99.5"."""
+    return f"{100 * level:g}"
+
+
 def rejects(p: float, level: float) -> bool:
     """Whether a p-value is below 1 - level; not where it is NaN.
 

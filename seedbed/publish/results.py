@@ -10,7 +10,7 @@ from seedbed import origins
 from seedbed.encoders.models.digests import vectors_digest
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
-from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates
+from seedbed.evaluation.significance import LEAST_ITEMS, percent, percentiles, replicates
 from seedbed.io import UserError, read_json, read_table
 from seedbed.markdown import table
 from seedbed.tables.settings import Statistics
@@ -166,7 +166,7 @@ def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
     if not rows:
         return "## Scores\n\nNone: nobody has measured it."
     header = ("Task", "Language", "Metric", "Score", "Interval", "Items", "Test set")
-    levels = sorted({_percent(one.level) for one in results if one.interval})
+    levels = sorted({f"{percent(one.level)} %" for one in results if one.interval})
     hold = " Intervals hold {} of a bootstrap over test items; that of training seeds is not in them."
     plain = sorted({one.metric.lower() for one in results if one.points == 1})
     but = f", but for {', '.join(plain)}" if plain else ""
@@ -184,8 +184,4 @@ def _shown(one: Result, value: float) -> str:
 
 
 def _between(one: Result) -> str:
-    return f" ({_percent(one.level)} interval {_bounds(one)})" if one.interval else ""
-
-
-def _percent(share: float) -> str:
-    return f"{share:.0%}".replace("%", " %")
+    return f" ({percent(one.level)} % interval {_bounds(one)})" if one.interval else ""

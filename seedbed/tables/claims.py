@@ -284,11 +284,11 @@ def _number(row: pd.Series) -> str:
 
 
 def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:
-    """Whether a number is significantly better: by the table's test where it compares the two, else if the intervals
-    do not overlap; None: there is neither."""
+    """Whether a number is significantly better: by the table's test where it compares the two, else by intervals that
+    do not overlap; None: they do, which decides nothing of two rows that share items, or there is neither."""
     for row, base, sign in ((one, other, 1), (other, one, -1)):
         compared = row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"]
         if compared and row["column"] == base["column"] and pd.notna(row["p_adjusted"]):
             return claim.holds(sign * row["difference"], 0) and significant(row)
-    low, high = (other, one) if claim.lower else (one, other)
-    return None if pd.isna(low["low"]) or pd.isna(high["high"]) else bool(low["low"] > high["high"])
+    apart = one["low"] > other["high"] or other["low"] > one["high"]  # not where a bound is NaN
+    return claim.holds(one["value"], other["value"]) if apart else None

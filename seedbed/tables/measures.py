@@ -101,14 +101,13 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     # One sample of items serves all systems, which pairs them.
     options = {"resamples": statistics.resamples, "seed": statistics.seed}
     replicated = {} if few else replicates(every[0].by.statistic, items, **options)
-    one_order = every[0].by is block.column.measured.by
     return Measure(
         language=language,
         task=block.tests[language],
         n=dict.fromkeys(found, len(every[0].items)),
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
         replicates=replicated,
-        items=None if few or not one_order else items,
+        items=None if few or every[0].by.over_orders else items,
         papers_data=all(any(part.casefold() in name for part in block.column.paper_data) for name in names),
         rows={
             recipe: float(np.mean([score.rows for score in by_seed]))

@@ -1,5 +1,7 @@
 """Checks of the choice of the best encoders (`best:`)."""
 
+from itertools import product
+
 from seedbed.evaluation.protocols import declared, main_metric, which
 from seedbed.settings import suggest
 from seedbed.study.graph.best_encoder import BestEncoder
@@ -40,12 +42,13 @@ def of_best(study: Study) -> None:
     if not best.dev:
         return
     for dev in (best.dev, *best.mean_with):
-        if best.test and study.test_set(best.test) == study.test_set(dev):
-            raise ValueError(f"best.test: {best.test} has the texts of {dev}, which chooses; take another task")
+        for key, task in (("test", best.test), *(("also", task) for task in best.also)):
+            if task and study.test_set(task) == study.test_set(dev):
+                raise ValueError(f"best.{key}: {task} has the texts of {dev}, which chooses; take another task")
     for code in study.languages:
         chosen = BestEncoder.get(study, code)
-        task = chosen.reported_on
-        for dev in chosen.chosen_on if task else []:
+        reported = [chosen.reported_on] if chosen.reported_on else []
+        for task, dev in product([*reported, *chosen.shown_on], chosen.chosen_on):
             if share_rows(study.test(dev, code), study.test(task, code)):
                 raise ValueError(
                     f"best: in {code}, {task} has rows of {dev}, which chooses; take another task, or part them by "

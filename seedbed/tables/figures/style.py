@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from seedbed.evaluation.significance import percent
 from seedbed.io import atomic
 from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import FigureSpec
@@ -180,7 +181,9 @@ def write_around(
         columnspacing=1.4,
     )
     note = spec.note.format(
-        level=f"{first['level']:.0%}", alpha=f"{1 - first['level']:.2g}", baseline=methods.get(first["baseline"], "")
+        level=f"{percent(first['level'])}%",
+        alpha=f"{1 - first['level']:.2g}",
+        baseline=methods.get(first["baseline"], ""),
     )
     if table["paper"].notna().any():
         note = f"{note} {spec.paper_note}"

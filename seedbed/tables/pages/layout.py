@@ -7,6 +7,7 @@ import pandas as pd
 
 from seedbed import names
 from seedbed.evaluation.protocols import Metric
+from seedbed.evaluation.significance import percent
 from seedbed.tables.cells import (
     best_of,
     cell,
@@ -121,7 +122,7 @@ def _marks(block: pd.DataFrame, metric: Metric) -> str:
     names = methods_of(block)
     baseline = _baseline(block, names.get(first["baseline"], first["baseline"]))
     marks = (
-        f"In brackets, the {first['level']:.0%} bootstrap interval over seeds and items. "
+        f"In brackets, the {percent(first['level'])}% bootstrap interval over seeds and items. "
         f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
         f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
     )
@@ -156,7 +157,7 @@ def _overlap_legend(block: pd.DataFrame, metric: Metric) -> str:
     counts = " to ".join(f"{count:.0f}" for count in sorted({n.min(), n.max()}))
     ours = (
         f"Dice{_points(metric)} of case-folded word sets: {first['metric']}, mean over {counts} triplets a method and "
-        f"language. In brackets, the {first['level']:.0%} bootstrap interval over triplets."
+        f"language. In brackets, the {percent(first['level'])}% bootstrap interval over triplets."
     )
     if block["p_adjusted"].notna().any():
         baseline = methods_of(block)[first["baseline"]]
@@ -278,8 +279,9 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     measured = table[table["language"] != AVERAGE].drop_duplicates(["column", "language"])
     told = "; ".join(_items_measured(measured))
     lines = [
-        f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the {level:.0%} "
-        "bootstrap interval over seeds and items; languages are not resampled. Bold: the best of a column."
+        f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the "
+        f"{percent(level)}% bootstrap interval over seeds and items; languages are not resampled. "
+        "Bold: the best of a column."
     ]
     if averages["p_adjusted"].notna().any():
         baseline = methods_of(table).get(table["baseline"].iloc[0], "")

@@ -4,6 +4,7 @@ from typing import Any
 
 import pandas as pd
 
+from seedbed.evaluation.significance import percent
 from seedbed.tables.cells import grid
 from seedbed.tables.published import KEY, NAME, Published
 from seedbed.tables.specs import TableSpec
@@ -28,8 +29,8 @@ def papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -
     level = table["level"].iloc[0]
     text = (
         f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number is within "
-        f"our {level:.0%} interval over seeds and items. A number of ours on other data, or of another encoder, is no "
-        "attempt at the paper's, which counts as not run."
+        f"our {percent(level)}% interval over seeds and items. A number of ours on other data, or of another encoder, "
+        "is no attempt at the paper's, which counts as not run."
     )
     if printed["ours"].str.len().max() > 1:
         text += " Where several rows of ours have one number of the paper, all are here, and all must reproduce it."

@@ -160,6 +160,7 @@ TOPICS = {"file": "topics.{lang}.tsv", "columns": {"text": "text", "label": "lab
         ({"recipe": "xllora", "mean_with": ["kolibri-dev"]}, "config.best: mean_with: no mean without `dev`"),
         ({"dev": "graded-sts", "test": "graded-sts"}, "config: best.test: graded-sts has the texts of graded-sts, which chooses"),
         ({"dev": "graded-sts", "test": "shape"}, "config: best.test: shape is of protocol geometry, which says of no encoder"),
+        ({"dev": "graded-sts", "also": ["graded-sts"]}, "config: best.also: graded-sts has the texts of graded-sts, which chooses"),
         ({"dev": "topics"}, "config: tasks.topics.k: 3; tables of knn have 10, 5, 1; best.dev needs one"),
         ({"dev": "seen"}, "config: best.dev: seen is of protocol layers, which says of no encoder that it is the better; take one"),
     ],

@@ -98,8 +98,10 @@ def test_a_verdict_is_that_of_the_tables_test_and_else_of_intervals_that_lie_apa
     assert verdicts(made(69, 2, 0.2)).endswith("| not reproduced |")
     assert verdicts(made(60, -2, 0.01)).endswith("| not reproduced |")
     untested = {"p_adjusted": float("nan")}
-    assert verdicts(made(69, 2, 0.01).assign(**untested)).endswith("| not reproduced |")
+    assert verdicts(made(69, 2, 0.01).assign(**untested)).endswith("| undecided |")
     assert verdicts(made(73, 5, 0.01).assign(**untested)).endswith("| reproduced |")
+    below = made(40, -20, 0.01).assign(**untested).assign(high=[72.0, 60.0])
+    assert verdicts(below).endswith("| not reproduced |")
 
 
 def test_without_intervals_and_tests_a_claim_is_undecided() -> None:
@@ -133,7 +135,7 @@ def test_rows_of_a_table_are_joined_by_the_papers_name_of_the_backbone() -> None
     table = made(69, 2, 0.01)
     table.loc[0, ["backbone", "paper_cell"]] = ["the-other", "crosslingual|XLM-R|avg|STS|spearman"]
     table.loc[1, "p_adjusted"] = float("nan")  # another backbone is not its baseline
-    assert "(XLM-R, avg) | not reproduced |" in verdicts(table)
+    assert "(XLM-R, avg) | undecided |" in verdicts(table)
 
 
 def test_where_lower_is_better_so_is_the_test() -> None:

@@ -17,7 +17,7 @@ from seedbed.tables.offered import System
 from seedbed.tables.plan import Offered, Scored, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import TableSpec
+from seedbed.tables.specs import Column, TableSpec
 from seedbed.tables.tabulate import tabulate, verdict
 from tests.unit.tables.conftest import page, write_score
 
@@ -34,6 +34,15 @@ def test_a_difference_is_of_the_same_items_in_every_resample(make, spec) -> None
     rows = table[table["recipe"] == "xllora"]
     assert len(rows) == 6 and (rows["high"] - rows["low"] > 1).all()
     assert (rows[["difference", "difference_low", "difference_high"]] == 0).all(axis=None)
+
+
+def test_a_metric_of_one_class_has_the_items_of_its_test(make, spec, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is made anew at each look, unlike others."""
+    study = make(seeds=1, recipes=("crosslingual", "xllora"))
+    (block,) = [block for block in study.plan(spec) if block.column.protocol == "bitext"]
+    metric = block.column.measured
+    monkeypatch.setattr(Column, "measured", property(lambda column: replace(metric, by=replace(metric.by))))
+    assert measure(study.scores, block, "hau", study.statistics).items.keys() == {"crosslingual", "xllora"}
 
 
 def test_a_draw_of_seeds_is_the_same_in_all_languages(make, spec) -> None:
