@@ -25,16 +25,13 @@ class Result(NamedTuple):
     task: str
     language: str
     protocol: str
-    metric: str
-    """Its name in tables."""
+    metric: Metric
+    heading: str
+    """The metric's name at the start of a line."""
     value: float
-    """As tables show it: in points of 100, or of `points`."""
-    points: int
-    """What the metric is multiplied by."""
-    lower: bool
-    """Lower is better."""
+    """In the metric's points, as tables show it."""
     interval: tuple[float, float] | None
-    """Over test items, in points; None: the metric has none, or too few items."""
+    """Over test items, in the same; None: the metric has none, or too few items."""
     level: float
     n: int
     """Test items."""
@@ -46,7 +43,7 @@ class Result(NamedTuple):
     @property
     def decimals(self) -> int:
         """The digits that a card shows: tenths of a point of 100, thousandths of what is no share."""
-        return 1 if self.points == 100 else 3
+        return 1 if self.metric.points == 100 else 3
 
 
 def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics | None = None) -> list[Result]:
@@ -86,10 +83,9 @@ def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Res
         score["task"],
         score["language"],
         score["protocol"],
+        metric,
         metric.heading(name),
         metric.points * score["metrics"][metric.key],
-        metric.points,
-        metric.lower,
         _interval(path, score, metric, statistics),
         statistics.level,
         score["n"],
@@ -134,8 +130,8 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
             dataset_name=f"{one.task} ({one.language})",
             dataset_config=one.language,
             dataset_revision=(place.revision if place else "") or None,
-            metric_type=one.metric.lower().replace(" ", "_"),
-            metric_name=f"{one.metric}{_between(one)}",
+            metric_type=one.heading.lower().replace(" ", "_"),
+            metric_name=f"{one.heading}{_between(one)}",
             metric_value=round(one.value, one.decimals + 1),
             metric_args={
                 "confidence_interval": [round(bound, one.decimals + 1) for bound in one.interval],
@@ -158,7 +154,7 @@ def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
     rows = [
         (
             *(one.task + " (it was chosen by this)" * (one.task in chose), one.language),
-            *(one.metric + " (lower is better)" * one.lower, _shown(one, one.value), _bounds(one)),
+            *(one.heading + " (lower is better)" * one.metric.lower, _shown(one, one.value), _bounds(one)),
             *(one.n, origins.in_words(origins.public(one.dataset["origin"]))),
         )
         for one in results
@@ -168,7 +164,7 @@ def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
     header = ("Task", "Language", "Metric", "Score", "Interval", "Items", "Test set")
     levels = sorted({f"{percent(one.level)} %" for one in results if one.interval})
     hold = " Intervals hold {} of a bootstrap over test items; that of training seeds is not in them."
-    plain = sorted({one.metric.lower() for one in results if one.points == 1})
+    plain = sorted({one.heading.lower() for one in results if one.metric.points == 1})
     but = f", but for {', '.join(plain)}" if plain else ""
     said = f"Points of 100{but}." + (hold.format(" and ".join(levels)) if levels else "")
     return f"## Scores\n\n{table(header, rows)}\n\n{said}"

@@ -21,7 +21,7 @@ COMPARED = 512
 START = "start"
 """Key in the folders of `Copy.compress` of the start point that all seeds were trained from."""
 ORIGINAL = "original"
-"""Key there of the original itself."""
+"""Key there of the original."""
 
 
 class Copy(Settings):
@@ -43,7 +43,7 @@ class Copy(Settings):
         Args:
             encoder: the original.
             texts: sentences without prompts.
-            folders: with `of_seeds` a folder for each other seed; with `of_start` START and ORIGINAL.
+            folders: ORIGINAL; with `of_seeds` also a folder for each other seed, with `of_start` START.
         """
         raise NotImplementedError
 

@@ -19,36 +19,37 @@ def of_best(study: Study) -> None:
         return
     if best.recipe and best.recipe not in study.recipes:
         raise ValueError(f"best.recipe: no recipe {best.recipe!r}; {suggest(best.recipe, sorted(study.recipes))}")
-    further = [(key, task) for key in ("mean_with", "also") for task in getattr(best, key)]
-    for key, task in (("dev", best.dev), ("test", best.test), *further):
-        if task and task not in study.tasks:
+    named = [(key, task) for key in ("dev", "test") if (task := getattr(best, key))]
+    named += [(key, task) for key in ("mean_with", "also") for task in getattr(best, key)]
+    for key, task in named:
+        if task not in study.tasks:
             raise ValueError(f"best.{key}: no task {task!r}; {suggest(task, sorted(study.tasks))}")
-        if task and not declared(protocol := study.tasks[task].protocol).chooses:
-            fit = ", ".join(which(lambda protocol: protocol.chooses))
+        protocol = study.tasks[task].protocol
+        if not declared(protocol).chooses:
+            fit = ", ".join(which(lambda one: one.chooses))
             raise ValueError(
                 f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "
                 f"take one of {fit}"
             )
-        if task:
-            try:
-                main_metric(protocol, study.tasks[task].k)
-            except ValueError as error:
-                raise ValueError(f"tasks.{task}.{error}; best.{key} needs one of these") from None
-        if task and not study.tested_by(task):
+        try:
+            main_metric(protocol, study.tasks[task].k)
+        except ValueError as error:
+            raise ValueError(f"tasks.{task}.{error}; best.{key} needs one of these") from None
+        if not study.tested_by(task):
             raise ValueError(
                 f"best.{key}: {task} has no set in any language of the study; give `tasks.{task}.source`, take another "
                 "task, or leave `best` out"
             )
     if not best.dev:
         return
-    for dev in (best.dev, *best.mean_with):
-        for key, task in (("test", best.test), *(("also", task) for task in best.also)):
-            if task and study.test_set(task) == study.test_set(dev):
-                raise ValueError(f"best.{key}: {task} has the texts of {dev}, which chooses; take another task")
+    shown = [(key, task) for key, task in named if key in ("test", "also")]
+    for dev, (key, task) in product((best.dev, *best.mean_with), shown):
+        if study.test_set(task) == study.test_set(dev):
+            raise ValueError(f"best.{key}: {task} has the texts of {dev}, which chooses; take another task")
     for code in study.languages:
         chosen = BestEncoder.get(study, code)
-        reported = [chosen.reported_on] if chosen.reported_on else []
-        for task, dev in product([*reported, *chosen.shown_on], chosen.chosen_on):
+        tests = filter(None, (chosen.reported_on, *chosen.shown_on))
+        for task, dev in product(tests, chosen.chosen_on):
             if share_rows(study.test(dev, code), study.test(task, code)):
                 raise ValueError(
                     f"best: in {code}, {task} has rows of {dev}, which chooses; take another task, or part them by "

@@ -69,32 +69,48 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     require_known(f"{where}.published", "backbone", recipe.published, study.backbones)
     if wrong := sorted({*recipe.published} & {*study.fused}):
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
-    try:
-        training = of.training
-    except ValidationError as error:
-        raise ValueError(explain(error, Training, where=f"{where}.training")) from None
-    _fits(study, name, training)
-    if of.start and training.pooling == "own" and training.dropout is not None:
-        raise ValueError(
-            f"{where}.training.dropout: its encoder has the dropout of {recipe.start}, which it starts from; give that "
-            "one the dropout, or leave it out"
-        )
-    if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
-        key = f"{where}.training" if "batch_size" in recipe.training else "training"
-        raise ValueError(f"{key}.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
+    _training(study, name, recipe)
     of_recipe_languages(study, name)
 
 
-def _fits(study: Study, name: str, training: Training) -> None:
-    """Check that a recipe's encoders can have its pooling, and that what it says itself of training has an effect."""
-    of, recipe, where = StudyRecipe.get(study, name), study.recipes[name], f"recipes.{name}.training"
-    given = recipe.made and recipe.published and begins(study, "encoders")
-    opened = any(study.backbones[one].source or study.backbones[one].pair for one in of.every_backbone)
-    if recipe.rule == TRAINED and opened and not given and (reason := training.misfit(trained=recipe.trained)):
-        key = where if "pooling" in recipe.training else "training"
-        raise ValueError(f"{key}.pooling: of {name}, {reason}")
-    below = of.varied.spec.training if of.varied else presets().get(recipe.like or name, {}).get("training", {})
-    own = {key for key, value in recipe.training.items() if below.get(key) != value}
+def _training(study: Study, name: str, recipe: Recipe) -> None:
+    """Check that the training settings of a recipe are valid, fit its encoders and objective, and have an effect."""
+    of, where = StudyRecipe.get(study, name), f"recipes.{name}.training"
+    try:
+        training = of.training
+    except ValidationError as error:
+        raise ValueError(explain(error, Training, where=where)) from None
+    _pooling(study, name, recipe, training)
+    _training_without_effect(study, name, recipe, training)
+    if of.start and training.pooling == "own" and training.dropout is not None:
+        raise ValueError(
+            f"{where}.dropout: its encoder has the dropout of {recipe.start}, which it starts from; give that one the "
+            "dropout, or leave it out"
+        )
+    if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
+        place = _place(name, recipe, "batch_size")
+        raise ValueError(f"{place}: {training.batch_size} rows are too few for {name}; give {least} or more")
+
+
+def _place(name: str, recipe: Recipe, setting: str) -> str:
+    """Where a setting of training is written: in the recipe, or else in the study."""
+    return f"recipes.{name}.training.{setting}" if setting in recipe.training else f"training.{setting}"
+
+
+def _pooling(study: Study, name: str, recipe: Recipe, training: Training) -> None:
+    """Check that the encoders that the study itself makes of a recipe can have its pooling."""
+    backbones = [study.backbones[one] for one in StudyRecipe.get(study, name).every_backbone]
+    opened = any(one.source or one.pair for one in backbones)
+    published = recipe.made and recipe.published and begins(study, "encoders")
+    if recipe.rule == TRAINED and opened and not published and (reason := training.misfit(trained=recipe.trained)):
+        raise ValueError(f"{_place(name, recipe, 'pooling')}: of {name}, {reason}")
+
+
+def _training_without_effect(study: Study, name: str, recipe: Recipe, training: Training) -> None:
+    """Check that what a recipe says itself of training has an effect; what it inherits need not have one."""
+    of, where = StudyRecipe.get(study, name), f"recipes.{name}.training"
+    inherited = of.varied.spec.training if of.varied else presets().get(recipe.like or name, {}).get("training", {})
+    own = {key for key, value in recipe.training.items() if inherited.get(key) != value}
     for key, adapter in ADAPTERS.items():
         if key in own and not recipe.together and (training.part, training.adapter) != ("adapter", adapter):
             raise ValueError(

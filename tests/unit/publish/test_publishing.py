@@ -28,6 +28,7 @@ from seedbed.encoders.compression.settings import Static
 from seedbed.encoders.export import card
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
+from seedbed.evaluation import protocols
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard, results
 from seedbed.publish.checks import require_card
@@ -909,8 +910,9 @@ def test_a_hub_that_does_not_answer_costs_one_line(study, tmp_path, sent):
 
 def test_a_number_that_is_no_share_is_shown_as_what_it_is():
     data = {"origin": [], "licence": ""}
-    pairs = results.Result("pairs", "hau", "sts", "Spearman", 58.46, 100, False, (52.7, 63.6), 0.95, 603, data, {})
-    shape = results.Result("geo", "hau", "geometry", "Alignment", 0.1734, 1, True, (0.15, 0.2), 0.95, 603, data, {})
+    rho, aligned = protocols.metric("sts", "spearman"), protocols.metric("geometry", "alignment")
+    pairs = results.Result("pairs", "hau", "sts", rho, "Spearman", 58.46, (52.7, 63.6), 0.95, 603, data, {})
+    shape = results.Result("geo", "hau", "geometry", aligned, "Alignment", 0.1734, (0.15, 0.2), 0.95, 603, data, {})
     text = results.section([pairs, shape])
     assert "Points of 100, but for alignment. Intervals hold 95 %" in text
     assert re.search(r"Spearman +\| +58.5 +\| +52.7 to 63.6", text)

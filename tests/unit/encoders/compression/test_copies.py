@@ -355,13 +355,14 @@ def test_a_share_of_the_start_reaches_every_module_that_its_own_pooling_trained(
     """Of a BERT with a pooler and a dense layer after it, as sentence-transformers saves it; sums by hand."""
     body = loading.load(weights, pooling="mean")[0]
     body.auto_model.pooler = BertModel(body.auto_model.config).pooler
-    body.model_kwargs, torch_seed = {}, torch.manual_seed(0)
+    body.model_kwargs = {}
+    generator = torch.Generator().manual_seed(0)
     modules = [body, Pooling(32, "mean"), Dense(32, 16), Normalize()]
     SentenceTransformer(modules=modules).save_pretrained(str(tmp_path / "start"))
     for number in range(seeds):
         trained = loading.load(tmp_path / "start", pooling="own")
         for weight in trained.parameters():
-            weight.data += torch.rand(weight.shape, generator=torch_seed)
+            weight.data += torch.rand(weight.shape, generator=generator)
         save(trained, tmp_path / f"seed{number}", {}, {"pooling": "own"})
     write_table(pd.DataFrame({"id": map(str, range(40)), "text": TEXTS}), tmp_path / "texts.tsv")
     refer = {f"seed{number}": tmp_path / f"seed{number}" for number in range(1, seeds)} | {"start": tmp_path / "start"}
