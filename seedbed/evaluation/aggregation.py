@@ -1,5 +1,6 @@
 """From per-item scores to a metric: how it is computed, resampled and compared between two systems."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -15,6 +16,7 @@ from seedbed.evaluation.significance import (
     macro_f1,
     paired_permutation_test,
     pearson,
+    percentiles,
     spearman,
     williams_p,
 )
@@ -31,11 +33,6 @@ def mean(items: Items) -> NDArray[np.float64]:
     return items.mean(axis=(-2, -1))
 
 
-def share(items: Items) -> NDArray[np.float64]:
-    """`mean`, but from 0 to 1: of resamples of `f1_of_items`, whose items may be somewhat above 1 or below 0."""
-    return mean(items).clip(0, 1)
-
-
 def numbers(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
     """Read the named columns of an item file as numbers (n_items, k).
 
@@ -50,9 +47,10 @@ def numbers(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
 
 
 def classes(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
-    """Encode class names (n_items, 2) as integers, in the same way for all systems with the same items."""
+    """Encode class names (n_items, 2) as integers, in the same way for all systems with the same items; an answer that
+    is no label, which is empty, as -1."""
     cells = table[names]
-    codes, _ = pd.factorize(cells.to_numpy().ravel(order="F"))
+    codes, _ = pd.factorize(cells.where(cells != "").to_numpy().ravel(order="F"))
     return codes.reshape(cells.shape, order="F").astype(np.float64)
 
 
@@ -105,6 +103,8 @@ class Aggregate:
     """Test of a difference: scores of two systems' items, a number of resamples and a seed, to a p-value."""
     name: str = "a permutation test"
     """The test's name in tables."""
+    bounds: tuple[float, float] = (-math.inf, math.inf)
+    """The least and the greatest value that the metric can have, where its intervals end."""
     over_orders: bool = False
     """Whether items have the scores of several orders of a language pair, which no test compares."""
 
@@ -123,6 +123,11 @@ class Aggregate:
             read=partial(_side_by_side, self.read, orders),
             over_orders=True,
         )
+
+    def interval(self, drawn: NDArray[np.float64], level: float) -> tuple[float, float]:
+        """The central interval of bootstrap values (resamples,), within the metric's bounds."""
+        low, high = np.clip(percentiles(drawn, level), *self.bounds)
+        return float(low), float(high)
 
     def p_value(self, ours: Items, theirs: Items, resamples: int, seed: int) -> float:
         """The p-value of no difference between two systems on the same items, in the mean over each one's seeds.
@@ -171,14 +176,16 @@ def _of_present(statistic: Statistic, items: Items) -> NDArray[np.float64]:
 
 
 MEAN = Aggregate(mean)
-"""Mean of per-item scores or hits."""
-SPEARMAN = Aggregate(spearman, test=williams_p, name="Williams' test")
+"""Mean of per-item numbers."""
+SHARE = Aggregate(mean, bounds=(0, 1))
+"""Mean of per-item hits or scores from 0 to 1."""
+SPEARMAN = Aggregate(spearman, test=williams_p, name="Williams' test", bounds=(-1, 1))
 """Spearman's rho of gold and predicted similarity."""
-PEARSON = Aggregate(pearson, test=partial(williams_p, correlation=pearson), name="Williams' test")
+PEARSON = Aggregate(pearson, test=partial(williams_p, correlation=pearson), name="Williams' test", bounds=(-1, 1))
 """Pearson's r of gold and predicted similarity."""
-MACRO_F1 = Aggregate(macro_f1, read=classes, test_scores=macro_f1_by_item)
+MACRO_F1 = Aggregate(macro_f1, read=classes, test_scores=macro_f1_by_item, bounds=(0, 1))
 """Macro F1 of gold and predicted class."""
-WEIGHTED_F1 = Aggregate(share, read=f1_by_place)
+WEIGHTED_F1 = Aggregate(mean, read=f1_by_place, bounds=(0, 1))
 """F1 weighted by support, where classes are positions among the items."""
-F1_OF_CLASS = Aggregate(f1, read=one_class, test_scores=f1_by_item)
+F1_OF_CLASS = Aggregate(f1, read=one_class, test_scores=f1_by_item, bounds=(0, 1))
 """F1 of one class."""

@@ -26,7 +26,8 @@ def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
     items = pd.DataFrame({"id": test["id"], "gold": test["label"], "predicted": np.asarray(predicted, dtype=object)})
     items["correct"] = (items["gold"] == items["predicted"]).astype(int)
     accuracy = float(items["correct"].mean())
-    macro_f1 = float(f1_score(items["gold"], items["predicted"], average="macro", zero_division=0))
+    classes = sorted({*items["gold"], *items["predicted"]} - {""})
+    macro_f1 = float(f1_score(items["gold"], items["predicted"], labels=classes, average="macro", zero_division=0))
     return Scores(accuracy, {"accuracy": accuracy, "macro_f1": macro_f1}, items)
 
 

@@ -10,7 +10,7 @@ from seedbed import origins
 from seedbed.encoders.models.digests import vectors_digest
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
-from seedbed.evaluation.significance import LEAST_ITEMS, percent, percentiles, replicates
+from seedbed.evaluation.significance import LEAST_ITEMS, percent, replicates
 from seedbed.io import UserError, read_json, read_table
 from seedbed.markdown import table
 from seedbed.tables.settings import Statistics
@@ -39,11 +39,6 @@ class Result(NamedTuple):
     """Where the test set comes from: `origin`, `licence`, and more."""
     mteb: Mapping[str, Any]
     """What mteb files of it; empty where mteb has no such task, or the data are not those that it pins."""
-
-    @property
-    def decimals(self) -> int:
-        """The digits that a card shows: tenths of a point of 100, thousandths of what is no share."""
-        return 1 if self.metric.points == 100 else 3
 
 
 def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics | None = None) -> list[Result]:
@@ -117,8 +112,8 @@ def _interval(
     if not abs(float(by.statistic(items)) - score["metrics"][metric.key]) < 1e-4:  # so that NaN fails too
         raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
     drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
-    low, high = percentiles(metric.points * drawn[""], statistics.level)
-    return low, high
+    low, high = by.interval(drawn[""], statistics.level)
+    return metric.points * low, metric.points * high
 
 
 def metadata(results: Iterable[Result]) -> list[EvalResult]:
@@ -132,9 +127,9 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
             dataset_revision=(place.revision if place else "") or None,
             metric_type=one.heading.lower().replace(" ", "_"),
             metric_name=f"{one.heading}{_between(one)}",
-            metric_value=round(one.value, one.decimals + 1),
+            metric_value=round(one.value, one.metric.decimals + 1),
             metric_args={
-                "confidence_interval": [round(bound, one.decimals + 1) for bound in one.interval],
+                "confidence_interval": [round(bound, one.metric.decimals + 1) for bound in one.interval],
                 "level": one.level,
             }
             if one.interval
@@ -176,7 +171,7 @@ def _bounds(one: Result) -> str:
 
 def _shown(one: Result, value: float) -> str:
     """A score, or a bound of its interval."""
-    return f"{value:.{one.decimals}f}"
+    return f"{value:.{one.metric.decimals}f}"
 
 
 def _between(one: Result) -> str:

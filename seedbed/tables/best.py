@@ -14,7 +14,15 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
-from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, percentiles, rejects, replicates, two_sided
+from seedbed.evaluation.significance import (
+    LEAST_ITEMS,
+    benjamini_hochberg,
+    percentiles,
+    rejects,
+    replicates,
+    two_sided,
+    with_seeds,
+)
 from seedbed.io import UserError, atomic_directory, read_table, write_json
 from seedbed.tables.measures import measure
 from seedbed.tables.plan import Block, Cell
@@ -107,18 +115,21 @@ def _compared(
     if len(items) == len(values) and items[first].shape[1] >= LEAST_ITEMS:
         options = {"resamples": statistics.resamples, "seed": statistics.seed}
         drawn = replicates(metric.by.statistic, {name: items[name] for name in values}, **options)
-        drawn = {name: metric.points * each for name, each in drawn.items()}
-        for name in values:
-            low, high = percentiles(drawn[name], statistics.level)
-            found[name] |= {"low": float(low), "high": float(high)}
+        by_seed = {name: metric.by.statistic(items[name]) for name in values}
+        for name, own in drawn.items():
+            whole = with_seeds(own, by_seed[name], seed=statistics.seed)
+            low, high = metric.by.interval(whole, statistics.level)
+            found[name] |= {"low": metric.points * low, "high": metric.points * high}
         tested = []
         for name in others:
-            differences = drawn[first] - drawn[name]
+            paired = metric.points * (drawn[first] - drawn[name])
+            of_seeds = (metric.points * by_seed[one] for one in (first, name))
+            differences = with_seeds(paired, *of_seeds, seed=statistics.seed)
             low, high = percentiles(differences, statistics.level)
             found[name]["difference"] = found[first]["value"] - found[name]["value"]
-            found[name] |= {"difference_low": float(low), "difference_high": float(high)}
+            found[name] |= {"difference_low": low, "difference_high": high}
             by_items = metric.by.p_value(items[first], items[name], statistics.resamples, statistics.seed)
-            tested.append(max(float(two_sided(differences)), by_items))  # real by both tests, as in tables
+            tested.append(max(two_sided(differences), by_items))  # real by both tests, as in tables
         for name, p in zip(others, benjamini_hochberg(tested), strict=True):
             found[name] |= {"p_adjusted": float(p), "apart": rejects(float(p), statistics.level)}
     return {name: {key: _rounded(value) for key, value in each.items()} for name, each in found.items()}

@@ -20,30 +20,31 @@ def grid(lines: Iterable[Sequence[str]]) -> str:
     return markdown.table(first, rest, right=len(first) - 1)
 
 
-def cell(row: pd.Series, best: str | None) -> str:
+def cell(row: pd.Series, best: str | None, decimals: int = 1) -> str:
     """A number with its interval, such as `**71.3** [68.2, 74.1] ▲`; with fewer than ten items, n instead of an
     interval.
 
     Args:
         row: a row of a table of scores.
         best: the best number of its column, which is bold; None: none.
+        decimals: those of the metric.
     """
-    value = f"{row['value']:z.1f}"
+    value = f"{row['value']:z.{decimals}f}"
     value = f"**{value}**" if value == best else value
     if pd.isna(row["low"]):
         return f"{value} (n = {row['n']:.0f})"
     mark = (" ▲" if row["difference"] > 0 else " ▼") if significant(row) else ""
-    return f"{value} {interval(row)}{mark}"
+    return f"{value} {interval(row, decimals)}{mark}"
 
 
-def interval(row: Mapping[str, Any]) -> str:
+def interval(row: Mapping[str, Any], decimals: int = 1) -> str:
     """The interval of a number, such as `[68.2, 74.1]`."""
-    return f"[{row['low']:z.1f}, {row['high']:z.1f}]"
+    return f"[{row['low']:z.{decimals}f}, {row['high']:z.{decimals}f}]"
 
 
 def best_of(rows: pd.DataFrame, metric: Metric) -> str:
     """The best number of some rows, as `cell` prints it."""
-    return f"{rows['value'].agg('min' if metric.lower else 'max'):z.1f}"
+    return f"{rows['value'].agg('min' if metric.lower else 'max'):z.{metric.decimals}f}"
 
 
 def significant(row: Mapping[str, Any]) -> bool:
@@ -99,9 +100,9 @@ def languages_of(table: pd.DataFrame) -> list[str]:
     return sorted(table["language"].unique(), key=lambda language: language == AVERAGE)
 
 
-def paper_cell(row: pd.Series) -> str:
+def paper_cell(row: pd.Series, decimals: int = 1) -> str:
     """The paper's number with its standard deviation, in italics; empty if it has none."""
     if pd.isna(row["paper"]):
         return ""
-    sd = "" if pd.isna(row["paper_sd"]) else f" ± {row['paper_sd']:.1f}"
-    return f"*{row['paper']:.1f}{sd}*" + ("†" if row["paper_note"] else "")
+    sd = "" if pd.isna(row["paper_sd"]) else f" ± {row['paper_sd']:.{decimals}f}"
+    return f"*{row['paper']:.{decimals}f}{sd}*" + ("†" if row["paper_note"] else "")

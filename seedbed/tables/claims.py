@@ -261,7 +261,9 @@ def _comparisons(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool 
             for backbone in sorted({*better} & {*than}):
                 one, other = better[backbone], than[backbone]
                 names = ", ".join(filter(None, (label if claim.several else "", backbone, language)))
-                yield f"{_number(one)} against {_number(other)} ({names})", _better(claim, one, other)
+                decimals = claim.spec.columns_and_means[label or claim.better.column].measured.decimals
+                told = f"{_number(one, decimals)} against {_number(other, decimals)} ({names})"
+                yield told, _better(claim, one, other)
 
 
 def _side(rows: pd.DataFrame, side: Side, label: str) -> dict[str, pd.Series]:
@@ -278,9 +280,9 @@ def _paper_backbone(row: pd.Series) -> str:
     return row["paper_cell"].split(NAME)[KEY.index("backbone")] if row["paper_cell"] else row["backbone"]
 
 
-def _number(row: pd.Series) -> str:
-    within = "" if pd.isna(row["low"]) else f" {interval(row)}"
-    return f"{row['value']:z.1f}{within}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
+def _number(row: pd.Series, decimals: int) -> str:
+    within = "" if pd.isna(row["low"]) else f" {interval(row, decimals)}"
+    return f"{row['value']:z.{decimals}f}{within}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
 
 
 def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:

@@ -38,7 +38,8 @@ class Measure:
     by_seed: dict[str, NDArray[np.float64]]
     """Scores (n_seeds,)."""
     replicates: dict[str, NDArray[np.float64]]
-    """Bootstrap scores (resamples,), paired by items except for overlaps; without recipes of too few items."""
+    """Bootstrap scores (resamples,) over items, see `with_seeds`; paired, except for overlaps; without recipes of too
+    few items."""
     items: dict[str, Items] | None
     """Per-item scores; None for averages, two-order tests, or too few items."""
     papers_data: bool
@@ -58,6 +59,8 @@ class _Score:
     """The test items: ids, gold scores where there are any, and orders of a pair of languages."""
     items: NDArray[np.float64]
     """(n_items, k)."""
+    n: int
+    """What the metric is measured on; the items, if it does not count something else."""
     by: Aggregate
     """How the metric follows from them."""
     rows: int | None
@@ -104,7 +107,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     return Measure(
         language=language,
         task=block.tests[language],
-        n=dict.fromkeys(found, len(every[0].items)),
+        n={recipe: by_seed[0].n for recipe, by_seed in found.items()},
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
         replicates=replicated,
         items=None if few or every[0].by.over_orders else items,
@@ -240,9 +243,9 @@ def _checked(path: Path, column: Column) -> _Score:
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
     trained = score.encoder.rows if score.encoder else None
-    return _Score(
-        path, origins.in_words(score.dataset["origin"]), value, table.filter(["id", ORDER, "gold"]), items, by, trained
-    )
+    questions = table.filter(["id", ORDER, "gold"])
+    n = int(score.metrics[metric.count]) if metric.count else len(items)
+    return _Score(path, origins.in_words(score.dataset["origin"]), value, questions, items, n, by, trained)
 
 
 def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:

@@ -16,7 +16,7 @@ class Statistics(Settings):
     """How uncertainty is stated."""
 
     resamples: int = Field(2_000, ge=100, le=1_000_000)
-    """Bootstrap resamples (seeds, then items)."""
+    """Bootstrap resamples of the test items, and permutations."""
     level: float = Field(0.95, gt=0.5, lt=1)
     """Confidence level of the intervals."""
     baseline: str = ""

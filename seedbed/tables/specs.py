@@ -8,6 +8,7 @@ from pydantic import Field, model_validator
 
 from seedbed import yamls
 from seedbed.evaluation import protocols
+from seedbed.evaluation.aggregation import MEAN
 from seedbed.evaluation.protocols import Metric
 from seedbed.names import languages_of
 from seedbed.settings import OnceEach, Settings, suggest, validated
@@ -17,7 +18,7 @@ OVERLAP = "overlap"
 OVERLAPS = {
     "anchor-positive": Metric("", ("positive",)),
     "anchor-negative": Metric("", ("negative",)),
-    "positive minus negative": Metric("", ("positive", "negative")),
+    "positive minus negative": Metric("", ("positive", "negative"), MEAN),
 }
 """Metrics of the protocol overlap: which columns of triplets are compared with the anchor."""
 
@@ -70,7 +71,8 @@ class Column(Settings):
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
-    """Over how many languages the paper's average is, where it prints nothing else; ours over others is no attempt."""
+    """Over how many languages the paper's average is, where it prints nothing else; ours over others is no attempt.
+    1: the texts of all languages are one sample."""
     paper_data: OnceEach[str] = ()
     """Part of the origin of the paper's own test data; a number on other data is marked so."""
 

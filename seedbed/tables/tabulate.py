@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.evaluation.significance import benjamini_hochberg, percentiles, rounded, two_sided
+from seedbed.evaluation.significance import benjamini_hochberg, percentiles, rounded, two_sided, with_seeds
 from seedbed.io import UserError, atomic
 from seedbed.tables.measures import OTHER, Measure, average, lacks, measure
 from seedbed.tables.plan import Block
@@ -26,7 +26,7 @@ COLUMNS = [
 ]  # fmt: skip
 DECIMALS = {
     **dict.fromkeys(("value", "low", "high", "sd", "difference", "difference_low", "difference_high"), 3),
-    **dict.fromkeys(("paper", "paper_sd", "delta"), 2),
+    **dict.fromkeys(("paper", "paper_sd", "delta"), 3),
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
     **dict.fromkeys(("n", "rows", "seeds"), 0),
 }
@@ -156,28 +156,30 @@ def _adjust(rows: Sequence[dict[str, Any]]) -> None:
 
 def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistics) -> dict[str, Any]:
     """One system's numbers; those that cannot be had are left out."""
-    points = block.column.measured.points
-    values, replicates = points * measured.by_seed[recipe], measured.replicates
+    metric, by_seed, replicates = block.column.measured, measured.by_seed, measured.replicates
+    values = metric.points * by_seed[recipe]
     row: dict[str, Any] = {"n": measured.n[recipe], "seeds": len(values), "value": values.mean()}
     if recipe in measured.rows:
         row["rows"] = measured.rows[recipe]
     if len(values) > 1:
         row["sd"] = values.std(ddof=1)
     if recipe in replicates:
-        row["low"], row["high"] = percentiles(points * replicates[recipe], statistics.level)
+        drawn = with_seeds(replicates[recipe], by_seed[recipe], seed=statistics.seed)
+        row["low"], row["high"] = (metric.points * bound for bound in metric.by.interval(drawn, statistics.level))
     base = block.baseline
-    if recipe == base or base not in measured.by_seed:
-        if OTHER not in measured.by_seed:
+    if recipe == base or base not in by_seed:
+        if OTHER not in by_seed:
             return row
         base, row["baseline_backbone"] = OTHER, block.other.backbone
-    row["difference"] = row["value"] - points * measured.by_seed[base].mean()
+    row["difference"] = row["value"] - metric.points * by_seed[base].mean()
     if recipe in replicates and base in replicates:
-        differences = points * (replicates[recipe] - replicates[base])
+        paired = replicates[recipe] - replicates[base]
+        differences = metric.points * with_seeds(paired, by_seed[recipe], by_seed[base], seed=statistics.seed)
         row["difference_low"], row["difference_high"] = percentiles(differences, statistics.level)
         row["p"] = two_sided(differences)
     if measured.items is not None:
         systems = measured.items[recipe], measured.items[base]
-        row["p_items"] = block.column.measured.by.p_value(*systems, statistics.resamples, statistics.seed)
+        row["p_items"] = metric.by.p_value(*systems, statistics.resamples, statistics.seed)
     return row
 
 

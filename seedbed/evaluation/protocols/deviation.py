@@ -20,6 +20,7 @@ each by its own e2, and the share of texts beyond the least printed bound. Main:
 
 import numpy as np
 
+from seedbed.evaluation.aggregation import MEAN
 from seedbed.evaluation.metrics.stability import deviation_bound
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
@@ -37,9 +38,9 @@ METRICS = {
     "deviation": Metric("deviation", lower=True),
     "bound": Metric("bound", lower=True),
     "least printed bound": Metric("least_printed_bound", lower=True),
-    "mean epsilon1": Metric("mean_epsilon1", ("epsilon1",), lower=True),
-    "mean deviation": Metric("mean_deviation", ("deviation",), lower=True),
-    "mean bound": Metric("mean_bound", ("bound",), lower=True),
+    "mean epsilon1": Metric("mean_epsilon1", ("epsilon1",), MEAN, lower=True),
+    "mean deviation": Metric("mean_deviation", ("deviation",), MEAN, lower=True),
+    "mean bound": Metric("mean_bound", ("bound",), MEAN, lower=True),
     "beyond least printed": Metric("beyond_least_printed", ("beyond",), lower=True),
 }
 

@@ -12,6 +12,7 @@ Corpora: `sentence1`, `sentence2`, `score`. Items: id and squared distance of th
 
 import pandas as pd
 
+from seedbed.evaluation.aggregation import MEAN
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
@@ -21,8 +22,8 @@ POSITIVE = 0.8
 
 PROTOCOL = Protocol(kind="pairs", asks=("vectors",), options=("scale",))
 METRICS = {
-    "alignment": Metric("alignment", ("distance",), points=1, lower=True),
-    "uniformity": Metric("uniformity", points=1, lower=True),
+    "alignment": Metric("alignment", ("distance",), MEAN, points=1, decimals=3, lower=True),
+    "uniformity": Metric("uniformity", points=1, decimals=3, lower=True, count="sentences"),
 }
 
 

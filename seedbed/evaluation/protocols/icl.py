@@ -1,9 +1,9 @@
 """In-context classification: a language model labels a text after a few labelled ones (MINERS, section 2.2).
 
-Accuracy (main) and macro F1, in which an answer that is no label is one more class; `unanswered` counts those, `cut`
-the prompts that had to lose examples. Corpora: `text`, `label`; the training set gives the labels and the shots, which
-a retriever's embeddings find by `distance`. Items: id, gold, predicted (empty: the answer is no label), correct and, of
-likelihoods, the probability of the predicted label.
+Accuracy (main) and macro F1 over the labels, for which an answer that is no label is wrong; `unanswered` counts those,
+`cut` the prompts that had to lose examples. Corpora: `text`, `label`; the training set gives the labels and the shots,
+which a retriever's embeddings find by `distance`. Items: id, gold, predicted (empty: the answer is no label), correct
+and, of likelihoods, the probability of the predicted label.
 
     sentiment:
       protocol: icl

@@ -16,7 +16,7 @@ from seedbed.evaluation.protocols import Protocol
 from seedbed.evaluation.scores import Scores, Trial
 
 PROTOCOL = Protocol(kind="text", asks=("vectors",))
-METRICS = metrics(["norm"], points=1)
+METRICS = metrics(["norm"], points=1, decimals=3)
 
 
 def score(trial: Trial) -> Scores:

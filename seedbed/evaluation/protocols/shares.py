@@ -14,7 +14,7 @@ from seedbed.evaluation.scores import Scores, Trial
 
 PROTOCOL = Protocol(kind="text", asks=("choices",))
 METRICS = {
-    "share of {label}": Metric("share_{label}", ("translator",), Aggregate(mean, read=one_class)),
+    "share of {label}": Metric("share_{label}", ("translator",), Aggregate(mean, read=one_class, bounds=(0, 1))),
     "uniform": Metric("uniform", ("uniform",)),
 }
 

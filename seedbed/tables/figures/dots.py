@@ -98,10 +98,11 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
         if language == AVERAGE:
             axes.axhspan(*edges, color=BAND, zorder=0)
         axes.vlines(rows.loc[rows["recipe"] == rows["baseline"], "value"], *edges, color=PALE, lw=0.9, ls=":", zorder=1)
-        best = best_of(rows, metric_named(rows["metric"].iloc[0]))
+        metric = metric_named(rows["metric"].iloc[0])
+        best = best_of(rows, metric)
         for height, row in zip(heights, rows.to_dict("records"), strict=True):
             _dot(axes, height, row, colours[row["recipe"]])
-            value = f"{row['value']:z.1f}"
+            value = f"{row['value']:z.{metric.decimals}f}"
             style = {"color": INK, "fontweight": "bold"} if value == best else {"color": PALE}
             write_beside(axes, height, value, fontsize=6.5, **style)
     axes.grid(axis="x")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from seedbed.evaluation.significance import percent
+from seedbed.evaluation.significance import alpha, percent
 from seedbed.io import atomic
 from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import FigureSpec
@@ -182,7 +182,7 @@ def write_around(
     )
     note = spec.note.format(
         level=f"{percent(first['level'])}%",
-        alpha=f"{1 - first['level']:.2g}",
+        alpha=f"{alpha(first['level']):g}",
         baseline=methods.get(first["baseline"], ""),
     )
     if table["paper"].notna().any():

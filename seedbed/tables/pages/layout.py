@@ -7,7 +7,7 @@ import pandas as pd
 
 from seedbed import names
 from seedbed.evaluation.protocols import Metric
-from seedbed.evaluation.significance import percent
+from seedbed.evaluation.significance import alpha, percent
 from seedbed.tables.cells import (
     best_of,
     cell,
@@ -124,7 +124,8 @@ def _marks(block: pd.DataFrame, metric: Metric) -> str:
     marks = (
         f"In brackets, the {percent(first['level'])}% bootstrap interval over seeds and items. "
         f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
-        f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages). Bold: the best of a language."
+        f"(p < {alpha(first['level']):g} after Benjamini and Hochberg over languages){_of_average(block)}. "
+        "Bold: the best of a language."
     )
     return f"{marks} Rows: what an encoder was last trained on." if trained_on(block) else marks
 
@@ -141,6 +142,11 @@ def _baseline(rows: pd.DataFrame, own: str) -> str:
 def _and_test(items: pd.DataFrame, metric: Metric) -> str:
     """The test over items that must agree with the bootstrap; of both orders of a pair of languages there is none."""
     return "" if _are_pairs(items) else f" and by {metric.by.name}"
+
+
+def _of_average(block: pd.DataFrame) -> str:
+    """How averages are tested, if a block has any."""
+    return "; averages by the bootstrap alone" if (block["language"] == AVERAGE).any() else ""
 
 
 def _are_pairs(rows: pd.DataFrame) -> bool:
@@ -163,7 +169,7 @@ def _overlap_legend(block: pd.DataFrame, metric: Metric) -> str:
         baseline = methods_of(block)[first["baseline"]]
         ours += (
             f" ▲ ▼: above or below {baseline}, by the bootstrap of both, each on its own "
-            f"(p < {1 - first['level']:.2g} after Benjamini and Hochberg over languages)."
+            f"(p < {alpha(first['level']):g} after Benjamini and Hochberg over languages)."
         )
     return ours
 
@@ -215,10 +221,11 @@ def _grid(block: pd.DataFrame, metric: Metric, quotes: Sequence[Quote]) -> str:
     rows = trained_on(block)
     beside = {method: rows.get(recipe, "") for recipe, method in zip(block["recipe"], block["method"], strict=True)}
     columns = languages_of(block)
-    ours = _cells("Method", block.groupby("method", sort=False), "language", columns, best, rows and beside)
+    decimals = dict.fromkeys(columns, metric.decimals)
+    ours = _cells("Method", block.groupby("method", sort=False), "language", columns, best, decimals, rows and beside)
     theirs = []
     for name, each in by_system(quotes).items():
-        values = {one.language: f"{one.value:z.1f}" for one in each}
+        values = {one.language: f"{one.value:z.{metric.decimals}f}" for one in each}
         theirs.append([name, *(values.get(column, "") for column in columns), *([""] if rows else [])])
     return grid([*ours, *theirs])
 
@@ -229,12 +236,15 @@ def _cells(
     across: str,
     columns: Mapping[str, str] | Collection[str],
     best: Mapping[str, str],
+    decimals: Mapping[str, int],
     rows_of: Mapping[str, str] | None = None,
 ) -> list[list[str]]:
     """A line of our numbers for each label, and one of the paper's where it has any; the best of a column is bold.
 
     Args:
         columns: names, or name -> heading.
+        best: name -> its best number, see `best_of`.
+        decimals: name -> those of its metric.
         rows_of: label -> the rows that it was trained on; without any there is no column for them.
     """
     title, blank = (["Rows"], [""]) if rows_of else ([], [])
@@ -242,9 +252,11 @@ def _cells(
     for label, numbers in rows:
         own = {row[across]: row for _, row in numbers.iterrows()}
         trained = [rows_of[label]] if rows_of else []
-        lines.append([label, *(cell(own[name], best.get(name)) if name in own else "" for name in columns), *trained])
+        cells = [cell(own[name], best.get(name), decimals[name]) if name in own else "" for name in columns]
+        lines.append([label, *cells, *trained])
         if numbers["paper"].notna().any():
-            lines.append(["*paper*", *(paper_cell(own[name]) if name in own else "" for name in columns), *blank])
+            printed = [paper_cell(own[name], decimals[name]) if name in own else "" for name in columns]
+            lines.append(["*paper*", *printed, *blank])
     return lines
 
 
@@ -263,13 +275,15 @@ def _summary(
     averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
     names, columns = systems(averages), averages["column"].unique()
     rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
-    best = {name: best_of(own, metrics[own["metric"].iloc[0]]) for name, own in averages.groupby("column")}
+    measured = {name: metrics[own["metric"].iloc[0]] for name, own in averages.groupby("column")}
+    best = {name: best_of(own, measured[name]) for name, own in averages.groupby("column")}
+    decimals = {name: metric.decimals for name, metric in measured.items()}
     hundredths = all(metrics[name].points == 100 for name in averages["metric"].unique())
     parts = [_summary_legend(table, averages, hundredths)]
     for group in dict.fromkeys(groups.get(name, "") for name in columns):
         own = {name: name.removesuffix(f", {group}") for name in columns if groups.get(name, "") == group}
         parts += [f"## {group[0].upper()}{group[1:]}"] if group else []
-        parts.append(grid(_cells("System", rows, "column", own, best)))
+        parts.append(grid(_cells("System", rows, "column", own, best, decimals)))
     return parts
 
 
@@ -286,7 +300,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     if averages["p_adjusted"].notna().any():
         baseline = methods_of(table).get(table["baseline"].iloc[0], "")
         baseline = _baseline(averages, f"{baseline} of the same backbone")
-        lines.append(f"▲ ▼: above or below {baseline} (p < {1 - level:.2g}).")
+        lines.append(f"▲ ▼: above or below {baseline}, by the paired bootstrap (p < {alpha(level):g}).")
     if averages["paper"].notna().any():
         lines.append("In italics below a row: the paper's number.")
     return " ".join([*lines, *_notes(averages, "column")])

@@ -34,15 +34,17 @@ def papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -
     )
     if printed["ours"].str.len().max() > 1:
         text += " Where several rows of ours have one number of the paper, all are here, and all must reproduce it."
+    decimals = {column.metric: column.measured.decimals for column in spec.columns}
     grids = []
     if (printed["verdict"] != NOT_RUN).any():
         for (task, metric, backbone), rows in printed.groupby(["task", "metric", "backbone"], sort=False):
-            grids += [f"### {' '.join(filter(None, (task, metric, backbone)))}", _paper_grid(rows)]
+            title = " ".join(filter(None, (task, metric, backbone)))
+            grids += [f"### {title}", _paper_grid(rows, decimals[metric])]
     return ["## The paper's numbers, and ours", text, *grids]
 
 
 def _printed(table: pd.DataFrame, spec: TableSpec, published: Published) -> pd.DataFrame:
-    """A row for each of the paper's cells: its number, the rows of `ours` that have it as texts, and their verdict."""
+    """A row for each of the paper's cells: its number, the rows of `ours` that have it, and their verdict."""
     attempts = dict([*table[table["verdict"] != ""].groupby("paper_cell", sort=False)])
     rows = [
         {"system": cell.system, "paper": cell.value, **_attempted(attempts.get(NAME.join(key)))}
@@ -57,22 +59,26 @@ def _attempted(rows: pd.DataFrame | None) -> dict[str, Any]:
     """The rows of ours that have one number of the paper, and whether all reproduce it."""
     if rows is None:
         return {"ours": [], "verdict": NOT_RUN}
-    ours = [f"{row['value']:z.1f} ({row['delta']:+z.1f}){MARKS[row['verdict']]}" for _, row in rows.iterrows()]
-    return {"ours": ours, "verdict": REPRODUCED if (rows["verdict"] == REPRODUCED).all() else NOT_REPRODUCED}
+    return {
+        "ours": rows.to_dict("records"),
+        "verdict": REPRODUCED if (rows["verdict"] == REPRODUCED).all() else NOT_REPRODUCED,
+    }
 
 
-def _paper_grid(rows: pd.DataFrame) -> str:
+def _paper_grid(rows: pd.DataFrame, decimals: int) -> str:
     languages = list(rows["language"].unique())
     lines = [["Method", *languages]]
     for system, cells in rows.groupby("system", sort=False):
         by_language = {cell["language"]: cell for _, cell in cells.iterrows()}
-        lines.append([str(system), *(_compared(by_language.get(language)) for language in languages)])
+        lines.append([str(system), *(_compared(by_language.get(language), decimals) for language in languages)])
     return grid(lines)
 
 
-def _compared(cell: pd.Series | None) -> str:
+def _compared(cell: pd.Series | None, decimals: int) -> str:
     """`72.3 → 71.9 (-0.4) ✓`, or the paper's number alone."""
     if cell is None:
         return ""
-    paper = f"{cell['paper']:.1f}"
-    return f"{paper} → {', '.join(cell['ours'])}" if cell["ours"] else paper
+    ours = [
+        f"{row['value']:z.{decimals}f} ({row['delta']:+z.{decimals}f}){MARKS[row['verdict']]}" for row in cell["ours"]
+    ]
+    return " → ".join(filter(None, [f"{cell['paper']:.{decimals}f}", ", ".join(ours)]))

@@ -85,7 +85,7 @@ def test_each_text_is_asked_with_its_own_shots_and_scored() -> None:
     # x: 1 of 2 claimed, 1 of 2 found; y and no answer: 0
     assert found.metrics == {
         "accuracy": pytest.approx(1 / 3),
-        "macro_f1": pytest.approx(0.5 / 3),
+        "macro_f1": pytest.approx(0.5 / 2),
         "unanswered": 1,
         "cut": 1,
     }

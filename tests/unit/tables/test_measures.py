@@ -9,8 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from seedbed.evaluation.protocols import sts
+from seedbed.io import write_json, write_table
 from seedbed.tables.cells import cell
 from seedbed.tables.measures import Measure, average, measure
 from seedbed.tables.offered import System
@@ -45,9 +47,9 @@ def test_a_metric_of_one_class_has_the_items_of_its_test(make, spec, monkeypatch
     assert measure(study.scores, block, "hau", study.statistics).items.keys() == {"crosslingual", "xllora"}
 
 
-def test_a_draw_of_seeds_is_the_same_in_all_languages(make, spec) -> None:
-    """Some systems are one encoder for all languages; an average over them must see that."""
-    study = make(seeds=2, recipes=("crosslingual", "xllora"))
+def test_the_seeds_of_an_average_are_the_averages_of_each_seed(make, spec) -> None:
+    """Some systems are one encoder for all languages, whose seeds are as good or bad in all of them."""
+    study = make(seeds=2, recipes=("crosslingual", "xllora"), resamples=20_000)
     for language, n in (("hau", 80), ("ind", 81)):
         for recipe in ("crosslingual", "xllora"):
             for seed in (1, 2):
@@ -55,10 +57,15 @@ def test_a_draw_of_seeds_is_the_same_in_all_languages(make, spec) -> None:
                 path = study.score("xlmr", recipe, seed, "kolibri-bitext", language)
                 write_score(path, "bitext", hits, seed - 1, "here")
     (block,) = [block for block in study.plan(spec) if block.column.protocol == "bitext"]
-    hau, ind = (measure(study.scores, block, language, study.statistics) for language in ("hau", "ind"))
-    for recipe in ("crosslingual", "xllora"):
-        assert set(hau.replicates[recipe]) == {0, 0.5, 1}
-        np.testing.assert_array_equal(hau.replicates[recipe], ind.replicates[recipe])
+    for language in ("hau", "ind"):
+        assert {*measure(study.scores, block, language, study.statistics).replicates["xllora"]} == {0.5}
+    table = study.tabulate(spec).set_index(["recipe", "language", "column"])
+    for language in ("hau", "ind", "avg"):
+        row = table.loc["xllora", language, block.column.label]
+        assert row["sd"] == pytest.approx(70.711) and [row["low"], row["high"]] == [0, 100]
+        assert row["p"] == pytest.approx(1, abs=0.02)
+        exact = stats.t.interval(0.95, 2, 0, 100 * np.sqrt(2 * 0.25))  # of two seeds each, 0 and 1: two degrees
+        assert [row["difference_low"], row["difference_high"]] == pytest.approx(exact, rel=0.05)
 
 
 def test_a_draw_of_seeds_is_the_same_whatever_other_systems_a_language_has(make, spec) -> None:
@@ -97,6 +104,31 @@ def test_means_of_means_over_languages_weigh_each_language_once(tmp_path) -> Non
     table = tabulate(blocks, scores, Statistics(resamples=100), spec, Published(None, tmp_path))
     averages = table[table["language"] == "avg"].set_index("column")["value"]
     assert averages["nested"] == averages["flat"] == pytest.approx(100 * (1 + 0 * 3 + 0.5 * 2) / 6, abs=1e-3)
+
+
+def test_what_is_no_share_has_three_decimals_and_the_number_of_what_it_is_over(tmp_path) -> None:
+    """Alignment of ten pairs, uniformity of fifteen sentences; one decimal would show 0.2 of all encoders."""
+    scores = tmp_path / "scores"
+    path = scores / "b/base/hau/0/geometry/hau.json"
+    distances = np.linspace(0.1, 0.2468, 10)
+    metrics = {"alignment": distances.mean(), "uniformity": -1.2345, "sentences": 15.0}
+    items = pd.DataFrame({"id": [*"abcdefghij"], "distance": distances})
+    write_table(items, path.with_suffix(".items.tsv"))
+    about = {"protocol": "geometry", "metrics": metrics, "items": "hau.items.tsv"}
+    write_json(about | {"dataset": {"origin": [{"kind": "hub", "name": "here"}]}}, path)
+    columns = [
+        {"label": name, "protocol": "geometry", "metric": name, "tasks": ["geometry"]}
+        for name in ("alignment", "uniformity")
+    ]
+    given = {"title": "T", "caption": "c", "columns": columns, "recipes": {"base": "Base"}}
+    of_table = TableSpec.model_validate(given)
+    tasks = {"geometry": Scored(protocol="geometry", languages=["hau"])}
+    blocks = plan(of_table, [System(recipe="base", language="hau", seeds=[0])], {"b": Offered()}, tasks, "base")
+    table = tabulate(blocks, scores, Statistics(resamples=100), of_table, Published(None, tmp_path))
+    assert table["n"].tolist() == [10, 10, 15, 15]
+    for across in ("languages", "columns"):
+        shown = page(table, of_table.model_copy(update={"across": across}))
+        assert re.search(r"\*\*0\.173\*\* \[0\.1\d\d, 0\.2\d\d]", shown) and "**-1.234** (n = 15)" in shown
 
 
 @pytest.mark.parametrize("lower", [False, True])

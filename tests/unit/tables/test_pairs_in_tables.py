@@ -121,6 +121,7 @@ def test_numbers_of_pairs_are_means_of_orders_with_intervals_over_items(tmp_path
     assert average["value"] == pytest.approx(of_pairs["value"].mean(), abs=2e-3) and average["n"] == 120
     page = layout(table, table_of, published)
     assert "aze-kaz 40" in page and "by the paired bootstrap (p" in page
+    assert "over languages); averages by the bootstrap alone. Bold" in page
     across = spec(columns=[{"label": "pairs", "pairs": True} | COLUMN], across="columns")
     assert "3 pairs, 120 items" in layout(table, across, published)
 
