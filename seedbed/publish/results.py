@@ -15,7 +15,7 @@ from seedbed.io import UserError, read_json, read_table
 from seedbed.markdown import table
 from seedbed.tables.settings import Statistics
 
-TASKS = {"bitext": "translation", "knn": "text-classification", "retrieval": "text-retrieval"}
+TASKS = {"knn": "text-classification", "retrieval": "text-retrieval"}
 """Protocol -> the hub's name of such tasks; of others sentence-similarity."""
 
 

@@ -27,6 +27,7 @@ from seedbed.io import UserError, atomic_directory, read_table, write_json
 from seedbed.tables.measures import measure
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
+from seedbed.tables.tabulate import DECIMALS
 
 
 def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) -> tuple[Cell, dict[str, Any]]:
@@ -132,11 +133,11 @@ def _compared(
             tested.append(max(two_sided(differences), by_items))  # real by both tests, as in tables
         for name, p in zip(others, benjamini_hochberg(tested), strict=True):
             found[name] |= {"p_adjusted": float(p), "apart": rejects(float(p), statistics.level)}
-    return {name: {key: _rounded(value) for key, value in each.items()} for name, each in found.items()}
-
-
-def _rounded(value: Any) -> Any:
-    return value if isinstance(value, bool) else round(float(value), 4)
+    # As tables do, so that both print the same tenths.
+    return {
+        name: {key: round(value, DECIMALS[key]) if key in DECIMALS else value for key, value in each.items()}
+        for name, each in found.items()
+    }
 
 
 def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:

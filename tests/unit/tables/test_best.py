@@ -111,12 +111,12 @@ def test_its_numbers_are_those_of_scipy_and_word_overlap_stands_beside_it(scores
     cell, _ = best.choose_encoder([block()], scores, ["dev"])
     found = best.report([block()], cell, scores, STATISTICS, scores.parent / "pairs.tsv")
     items = pd.read_csv(scores / "bert/good/hau/1/test/hau.items.tsv", sep="\t")
-    assert found["score"]["value"] == pytest.approx(100 * spearmanr(items["gold"], items["cosine"]).statistic, abs=1e-3)
+    assert found["score"]["value"] == pytest.approx(100 * spearmanr(items["gold"], items["cosine"]).statistic, abs=2e-3)
     pairs = pd.read_csv(scores.parent / "pairs.tsv", sep="\t")
     overlaps = [dice(a, b) for a, b in zip(pairs["sentence1"], pairs["sentence2"], strict=True)]
     words = found["others"]["word overlap"]
-    assert words["value"] == pytest.approx(100 * spearmanr(pairs["score"], overlaps).statistic, abs=1e-3)
-    assert words["difference"] == pytest.approx(found["score"]["value"] - words["value"], abs=1e-3)
+    assert words["value"] == pytest.approx(100 * spearmanr(pairs["score"], overlaps).statistic, abs=2e-3)
+    assert words["difference"] == pytest.approx(found["score"]["value"] - words["value"], abs=2e-3)
     assert {name: other["apart"] for name, other in found["others"].items()} == {
         "base": True, "plain": True, "word overlap": True,
     }  # fmt: skip
