@@ -1,5 +1,6 @@
 """Claims of the papers that tables can test: the paper's numbers, ours from a study, and a verdict."""
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -50,7 +51,7 @@ class Ours(Settings):
     numbers: str
     """With n, seeds and interval, unless they are undecided."""
     verdict: Literal["reproduced", "not reproduced", "undecided"]
-    """At this study's scale; undecided: nothing was tested, or intervals overlap."""
+    """At this study's scale; undecided: nothing was tested, or the two cannot be told apart."""
 
     @model_validator(mode="after")
     def _decided_by_numbers(self) -> Self:
@@ -286,11 +287,17 @@ def _number(row: pd.Series, decimals: int) -> str:
 
 
 def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:
-    """Whether a number is significantly better: by the table's test where it compares the two, else by intervals that
-    do not overlap; None: they do, which decides nothing of two rows that share items, or there is neither."""
+    """Whether a number is significantly better: by the table's test where it compares the two, else by their intervals;
+    None: that decides nothing, or there is neither.
+
+    The interval of the difference follows from those of both (Zou and Donner 2008) as if they had no items in common.
+    Two rows of one test have them all, so that their difference varies less.
+    """
     for row, base, sign in ((one, other, 1), (other, one, -1)):
         compared = row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"]
         if compared and row["column"] == base["column"] and pd.notna(row["p_adjusted"]):
             return claim.holds(sign * row["difference"], 0) and significant(row)
-    apart = one["low"] > other["high"] or other["low"] > one["high"]  # not where a bound is NaN
+    upper, lower = (one, other) if one["value"] > other["value"] else (other, one)
+    uncertain = math.hypot(upper["value"] - upper["low"], lower["high"] - lower["value"])
+    apart = upper["value"] - lower["value"] > uncertain  # not where a bound is NaN
     return claim.holds(one["value"], other["value"]) if apart else None

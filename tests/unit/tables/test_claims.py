@@ -92,7 +92,7 @@ def verdicts(table: pd.DataFrame, **changes: object) -> str:
     return claims.of_study(Claims(papers={"P": [Claim.model_validate(LORA | changes)]}), {"table1": table})
 
 
-def test_a_verdict_is_that_of_the_tables_test_and_else_of_intervals_that_lie_apart() -> None:
+def test_a_verdict_is_that_of_the_tables_test_and_else_of_both_intervals() -> None:
     assert "72.0 [69.0, 90.0], n 900, seeds 4 against 70.0 [68.0, 72.0]" in verdicts(made(69, 2, 0.01))
     assert verdicts(made(69, 2, 0.01)).endswith("| reproduced |")
     assert verdicts(made(69, 2, 0.2)).endswith("| not reproduced |")
@@ -100,6 +100,9 @@ def test_a_verdict_is_that_of_the_tables_test_and_else_of_intervals_that_lie_apa
     untested = {"p_adjusted": float("nan")}
     assert verdicts(made(69, 2, 0.01).assign(**untested)).endswith("| undecided |")
     assert verdicts(made(73, 5, 0.01).assign(**untested)).endswith("| reproduced |")
+    # 75 [71.8, ...] and 70 [..., 72] overlap by little: 5 is more than the root of 3.2² + 2².
+    assert verdicts(made(71.8, 5, 0.01).assign(**untested)).endswith("| reproduced |")
+    assert verdicts(made(70.3, 5, 0.01).assign(**untested)).endswith("| undecided |")
     below = made(40, -20, 0.01).assign(**untested).assign(high=[72.0, 60.0])
     assert verdicts(below).endswith("| not reproduced |")
 
