@@ -49,7 +49,7 @@ def test_a_metric_of_one_class_has_the_items_of_its_test(make, spec, monkeypatch
 
 def test_the_seeds_of_an_average_are_the_averages_of_each_seed(make, spec) -> None:
     """Some systems are one encoder for all languages, whose seeds are as good or bad in all of them."""
-    study = make(seeds=2, recipes=("crosslingual", "xllora"), resamples=20_000)
+    study = make(seeds=2, recipes=("crosslingual", "xllora"), resamples=5_000)
     for language, n in (("hau", 80), ("ind", 81)):
         for recipe in ("crosslingual", "xllora"):
             for seed in (1, 2):
@@ -63,9 +63,9 @@ def test_the_seeds_of_an_average_are_the_averages_of_each_seed(make, spec) -> No
     for language in ("hau", "ind", "avg"):
         row = table.loc["xllora", language, block.column.label]
         assert row["sd"] == pytest.approx(70.711) and [row["low"], row["high"]] == [0, 100]
-        assert row["p"] == pytest.approx(1, abs=0.02)
+        assert row["p"] == pytest.approx(1, abs=0.04)
         exact = stats.t.interval(0.95, 2, 0, 100 * np.sqrt(2 * 0.25))  # of two seeds each, 0 and 1: two degrees
-        assert [row["difference_low"], row["difference_high"]] == pytest.approx(exact, rel=0.05)
+        assert [row["difference_low"], row["difference_high"]] == pytest.approx(exact, rel=0.1)
 
 
 def test_a_draw_of_seeds_is_the_same_whatever_other_systems_a_language_has(make, spec) -> None:
