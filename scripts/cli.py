@@ -23,7 +23,7 @@ from seedbed.corpora.settings import TEXT, Source
 from seedbed.encoders.settings import EndpointSettings, Prompts, Training
 from seedbed.generators.settings import Generator, Lora
 from seedbed.io import UserError
-from seedbed.manifests import MANIFEST, Tell
+from seedbed.manifests import MANIFEST
 from seedbed.precision import Precision
 from seedbed.settings import NoResult, Seed, Settings
 
@@ -244,17 +244,6 @@ def resumable(job: Resumable) -> Iterator[Run]:
     """Context with a training's output folder, the folder of checkpoints from which it resumes, and their interval."""
     with own_state(job.state, job.output / MANIFEST, job) as state:
         yield Run(job.output, state, job.checkpoint_minutes)
-
-
-def train_adapter(job: Adapter, make: Callable[[Any, Tell, contextlib.AbstractContextManager[Run]], None]) -> None:
-    """Train an adapter, and write its card.
-
-    Args:
-        make: trains it; gets the job, what writes the card, and the context in which it trains, see `resumable`.
-    """
-    from seedbed.generators.lora import adapter_card
-
-    make(job, adapter_card.write, resumable(job))
 
 
 @contextlib.contextmanager

@@ -27,16 +27,13 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    cli.train_adapter(job, make)
+    from seedbed.generators.lora import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
-    """Train the adapter.
-
-    Args:
-        tell: writes its card.
-        resumed: as long as it trains, see `cli.resumable`.
-    """
+    """Train the adapter; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     about = {"kind": "labels" if job.kind == "pairs" else "language", "language": job.language, "data": job.kind}
     with resumed as run:
         train(job, run.described(about, tell))

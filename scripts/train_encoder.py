@@ -75,12 +75,7 @@ def main(job: Job) -> None:
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
-    """Make the encoder.
-
-    Args:
-        tell: writes its card.
-        resumed: as long as it trains, see `cli.resumable`.
-    """
+    """Make the encoder; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.encoders.export.save import save
     from seedbed.encoders.models.loading import remote
     from seedbed.encoders.models.two_paths_setup import EnglishPath
