@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -21,7 +21,7 @@ from seedbed import devices, flags, launch, processes
 from seedbed.checkpoints import MINUTES, Run, own_state
 from seedbed.corpora.settings import TEXT, Source
 from seedbed.encoders.settings import EndpointSettings, Prompts, Training
-from seedbed.generators.settings import Generator, Lora
+from seedbed.generators.settings import Generator, Lora, Style
 from seedbed.io import UserError
 from seedbed.manifests import MANIFEST
 from seedbed.precision import Precision
@@ -115,7 +115,7 @@ class Adapter(Resumable):
     """its name"""
     language: str
     """name of the language that is written"""
-    style: Literal["chat", "plain"]
+    style: Style
     """of prompts"""
     dtype: Precision = "auto"
     lora: Lora = Lora()

@@ -2,14 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Literal
 
 from scripts import cli
-from seedbed.corpora.settings import COLUMNS, NO_TEXT, Cleaning
+from seedbed.corpora.settings import COLUMNS, NO_TEXT, Cleaning, Kind
 
 
 class Job(cli.Fetching):
-    kind: Literal[tuple(COLUMNS)]
+    kind: Kind
     cleaning: Cleaning = Cleaning()
     test: bool = False
     """an evaluation set: keep every row"""

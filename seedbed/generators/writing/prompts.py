@@ -10,14 +10,12 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from seedbed import yamls
-from seedbed.generators.settings import WRITING, Method, Polarity
+from seedbed.generators.settings import WRITING, Method, Polarity, Style
 from seedbed.io import UserError
 from seedbed.resources import resource
-
-Style = Literal["chat", "plain"]
 
 FEW_SHOT = ("syncse", "questions")
 """Files of resources/prompts with an instruction and examples."""
