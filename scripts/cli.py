@@ -28,6 +28,7 @@ from seedbed.precision import Precision
 from seedbed.settings import NoResult, Seed, Settings
 
 if TYPE_CHECKING:
+    from seedbed.classifiers.tuning import Fitting
     from seedbed.encoders.prompts import Prefix
 
 NEEDLESS = {
@@ -248,19 +249,15 @@ def resumable(job: Resumable) -> Iterator[Run]:
 
 
 @contextlib.contextmanager
-def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
-    """Context with the options of fine-tuning in addition to its rows and settings.
+def tuning(job: Tuning, read_as: str = TEXT) -> Iterator["Fitting"]:
+    """Context with how a job fine-tunes its encoder.
 
     Args:
         read_as: what its texts are read as, which selects one of the encoder's own prompts for them.
     """
+    from seedbed.classifiers.tuning import Fitting
     from seedbed.encoders.prompts import plain_prompt
 
     with resumable(job) as training:  # answers are written to its output when all are there
-        yield {
-            "state": training.state,
-            "minutes": training.minutes,
-            "prefix": plain_prompt(job.prefix, job.base, read_as),
-            "seed": job.seed,
-            "dtype": job.dtype,
-        }
+        prefix = plain_prompt(job.prefix, job.base, read_as)
+        yield Fitting(prefix, job.seed, job.dtype, training.state, training.minutes)
