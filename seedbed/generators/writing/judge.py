@@ -18,16 +18,10 @@ import torch
 from tqdm import tqdm
 
 from seedbed.generators.settings import require_likelihoods
-from seedbed.generators.writing.backends import Backend, Completion, Request, fits
+from seedbed.generators.writing.backends import Backend, Completion, Request, fits, require_no_thoughts
 from seedbed.generators.writing.journal import COMMIT_ROWS, Journal, answers, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
-from seedbed.generators.writing.prompts import (
-    encode_text,
-    judging_prompts,
-    require_no_thoughts,
-    score_prefix,
-    without_thoughts,
-)
+from seedbed.generators.writing.prompts import encode_text, judging_prompts, score_prefix, without_thoughts
 from seedbed.generators.writing.translate import Tongue, Writer
 from seedbed.generators.writing.translation_settings import ASPECTS, SCALE
 from seedbed.io import UserError, fingerprint
@@ -239,7 +233,7 @@ def _by_likelihood(
     advice = "set `answer: numbers`, or take a generator with backend {backends}"
     require_likelihoods("judge", judge.generator.backend, advice)
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
-    require_no_thoughts(backend.tokenizer, backend.style, backend.template, "score", "answer: numbers")
+    require_no_thoughts(backend, "score", "answer: numbers")
     scores = score_tokens(backend.tokenizer, score_prefix(judge.generator.prompts))
     by_text: dict[str, list[Pair]] = {}
     for pair in pairs:

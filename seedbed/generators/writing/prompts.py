@@ -139,26 +139,6 @@ def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | s
     return next((opening for opening, _ in _thinking() if rendered.endswith(opening.lower())), "")
 
 
-def require_no_thoughts(
-    tokenizer: Any, style: Style, template: Mapping[str, bool | str], answer: str, instead: str
-) -> None:
-    """Check that the chat template begins no thoughts, after which the answer itself does not come next.
-
-    Args:
-        tokenizer, style, template: see `begun_thoughts`.
-        answer: what should come next, for the message.
-        instead: the setting that needs no such answer.
-
-    Raises:
-        UserError: it begins thoughts.
-    """
-    if begun := begun_thoughts(tokenizer, style, template):
-        raise UserError(
-            f"{tokenizer.name_or_path}: its chat template begins with {begun}, so that no {answer} comes next; "
-            f"tell it by `template` not to think, or set `{instead}`"
-        )
-
-
 def require_visible_thoughts(tokenizer: Any) -> None:
     """Stop, by a UserError, where what marks thoughts has a special token: decoded, they would look like the answer."""
     marks = [mark for pair in _thinking() for mark in pair]
