@@ -35,7 +35,7 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.select.contamination import EvaluationTexts, texts_of
+    from seedbed.corpora.select.contamination import EvaluationTexts
     from seedbed.corpora.select.language_id import LanguageId
     from seedbed.io import read_blocks, write_json, write_table
     from seedbed.triplets.audit import audit
@@ -44,7 +44,7 @@ def main(job: Job) -> None:
 
     rules = job.audit
     identify = LanguageId.read(job.corpus, job.pivot) if rules.language_id and job.pivot else None
-    checks = Checks(rules, job.script, EvaluationTexts(texts_of(job.tests)), identify, job.in_pivot)
+    checks = Checks(rules, job.script, EvaluationTexts.read(job.tests), identify, job.in_pivot)
     rows = partial(read_blocks, columns=["id", "anchor", "positive", "negative"])
     triplets = partial(rows, job.triplets)
     if job.source:
