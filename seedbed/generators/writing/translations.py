@@ -99,11 +99,10 @@ def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None 
         usable = table["finish"].isin(USABLE) & ((table["finish"] != "own") | (place == 0))
         scored = _scores(judgements[name], name, table) if judgements else pd.DataFrame(columns=list(ASPECTS))
         part = table[["id", "text"]].assign(translator=name, english=table["english"], usable=usable)
-        parts.append(part.join(scored.reindex(part.index).astype(float)).assign(row=part.index, place=place))
+        parts.append(part.join(scored.reindex(part.index).astype(float)))
     if not parts:
         raise UserError("no file of translations; give one of each translator")
-    whole = pd.concat(parts).sort_values(["row", "place"], kind="stable", ignore_index=True)
-    return whole.drop(columns=["row", "place"])
+    return pd.concat(parts).sort_index(kind="stable", ignore_index=True)
 
 
 def _scores(path: Path, name: str, table: pd.DataFrame) -> pd.DataFrame:
