@@ -4,7 +4,7 @@ from pathlib import Path
 
 from scripts import cli
 from seedbed.encoders.translations.settings import Chosen
-from seedbed.settings import NoResult, Seed
+from seedbed.settings import Seed
 
 
 class Job(cli.Job):
@@ -22,8 +22,7 @@ class Job(cli.Job):
     seed: Seed
     """of a choice at random"""
     endpoints: cli.Endpoints = []
-    state: NoResult[Path | None] = None
-    """folder in which jobs share embeddings"""
+    state: cli.Embeddings = None
     output: Path
 
 

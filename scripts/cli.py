@@ -47,6 +47,7 @@ Endpoints = Annotated[
 ]
 """Encoder APIs that a program may query; see `seedbed.servers.named`."""
 Rows = Annotated[int, Field(description="number of texts that are used, see corpora.select.subset; 0: all")]
+Embeddings = Annotated[NoResult[Path | None], Field(description="folder in which jobs share embeddings")]
 State = Annotated[NoResult[Path], Field(description="folder of checkpoints and caches from which a killed job resumes")]
 
 
