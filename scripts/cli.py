@@ -122,10 +122,6 @@ class Adapter(Resumable):
     dtype: Precision = "auto"
     lora: Lora = Lora()
 
-    def named(self) -> dict[str, Any]:
-        """Facts of the base model that the training gets: its name and precision."""
-        return {"name": self.name, "dtype": self.dtype}
-
 
 class Tuning(Resumable):
     """Arguments of a program that fine-tunes an encoder and saves its answers."""

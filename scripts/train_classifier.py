@@ -54,15 +54,15 @@ def train(job: Job, run: Run) -> None:
         columns = list(COLUMNS[DATA_KIND[job.kind]])
         rows = sample(read_table(job.examples, ["id", *columns]).to_dict("records"), job.lora)
         texts = [" ".join(row[name] for name in columns) for row in rows]
-        adapters.train_language(job.base, texts, job.lora, run=run, **job.named())
+        adapters.train_language(job.base, texts, job.lora, name=job.name, dtype=job.dtype, run=run)
         return
     pairs = read_pairs(job.examples, train=True).to_dict("records")
     if job.style == "head":
-        adapters.train_task(job.base, pairs, job.lora, run=run, **job.named())
+        adapters.train_task(job.base, pairs, job.lora, name=job.name, dtype=job.dtype, run=run)
         return
     tokenizer = open_tokenizer(job.base)
     examples = for_labels(tokenizer, pairs, job.lora, language=job.language, style=job.style)
-    training.train(job.base, examples, job.lora, run=run, **job.named())
+    training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     about = {"kind": "language", "data": job.kind, "language": job.language, "prompts": job.style, "loss": job.loss}
     about |= {"pivot": job.pivot} if job.pivot else {}
     with resumed as run:
-        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
+        training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run.described(about, tell))
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     examples = for_task(open_tokenizer(job.base), triplets, polarities, job.lora, **asked)
     about = {"kind": "task", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as run:
-        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
+        training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run.described(about, tell))
 
 
 if __name__ == "__main__":

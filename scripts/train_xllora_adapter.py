@@ -34,7 +34,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     examples = [*from_pairs(open_tokenizer(job.base), pairs, job.style)]
     about = {"kind": "xllora", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as run:
-        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
+        training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run.described(about, tell))
 
 
 if __name__ == "__main__":
