@@ -79,7 +79,7 @@ def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Pat
         raise UserError(f"translations: a set has none of {', '.join(names)}, or in another order; give each set all")
     parts = []
     for place, one in enumerate(sets):
-        judged = dict.fromkeys(names, judgements[place]) if judgements else None
+        judged = judgements[place] if judgements else None
         parts.append(pack_candidates(candidates(one, judged), judged=bool(judged)))
     return pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
 

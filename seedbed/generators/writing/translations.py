@@ -74,14 +74,14 @@ def finish(text: str, english: str, how: str) -> str:
     return "copied" if (told == own or within) and any(map(str.isalpha, text)) else how
 
 
-def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None = None) -> pd.DataFrame:
+def candidates(files: Mapping[str, Path], judgements: Path | None = None) -> pd.DataFrame:
     """The candidate translations of a set of texts, one row for each text and translator, in this order.
 
     A text in the pivot language is its own only candidate: that of the first translator is usable, the others are not.
 
     Args:
         files: translator -> its output, a file of rule translate, all of the same texts.
-        judgements: translator -> a file of rule judge, which may be that of several; None: no judge.
+        judgements: a file of rule judge, of all of them; None: no judge.
 
     Returns:
         id, text, translator, english, usable (bool), and semantic, emotional, pragmatic (float, nan where a judge could
@@ -97,7 +97,7 @@ def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None 
             first = next(iter(files.values()))
             raise UserError(f"{path}: translations of other texts than those of {first}; make both of one text set")
         usable = table["finish"].isin(USABLE) & ((table["finish"] != "own") | (place == 0))
-        scored = _scores(judgements[name], name, table) if judgements else pd.DataFrame(columns=list(ASPECTS))
+        scored = _scores(judgements, name, table) if judgements else pd.DataFrame(columns=list(ASPECTS))
         part = table[["id", "text"]].assign(translator=name, english=table["english"], usable=usable)
         parts.append(part.join(scored.reindex(part.index).astype(float)))
     if not parts:
