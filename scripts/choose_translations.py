@@ -35,7 +35,7 @@ def main(job: Job) -> None:
     from seedbed.servers import named
 
     how = job.how
-    table = pack_candidates(candidates(job.translations, job.judgements), judged=bool(job.judgements))
+    table = pack_candidates(candidates(job.translations, job.judgements))
     found = None
     if job.actor and job.weights:
         found = adaptor_similarity(unpack_candidates(table), job.actor, job.weights)
