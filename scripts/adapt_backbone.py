@@ -14,8 +14,7 @@ class Job(cli.Encoder, cli.Resumable):
     """folder of the encoder, or of the backbone"""
     texts: Path
     """TSV: id, text"""
-    rows: int = 0
-    """number of texts that are used, see corpora.select.subset; 0: all"""
+    rows: cli.Rows = 0
     masked: Masked = Masked()
 
 

@@ -14,8 +14,7 @@ class Job(cli.Resumable):
     """language -> its encoder without adapters, which keeps its prompts"""
     each: dict[str, Path]
     """language -> TSV: id and columns of texts"""
-    rows: int = 0
-    """number of texts that are used, see corpora.select.subset; 0: all"""
+    rows: cli.Rows = 0
     fixed: list[str] = []
     """languages whose encoders get no adapters"""
     objective: objectives.Named
@@ -32,7 +31,7 @@ def main(job: Job) -> None:
     with cli.resumable(job) as run:
         train_joint_adapters(
             job.encoders,
-            LanguageTables(job.each, job.rows or None),
+            LanguageTables(job.each, job.rows),
             job.training,
             objective=job.objective,
             fixed=job.fixed,

@@ -35,24 +35,22 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.select.contamination import EvaluationTexts, texts_of
+    from seedbed.corpora.select.contamination import EvaluationTexts
     from seedbed.corpora.select.language_id import LanguageId
     from seedbed.io import read_blocks, write_json, write_table
     from seedbed.triplets.audit import audit
-    from seedbed.triplets.faults import Expected
+    from seedbed.triplets.faults import Checks
     from seedbed.triplets.translations import audit_translations
 
     rules = job.audit
     identify = LanguageId.read(job.corpus, job.pivot) if rules.language_id and job.pivot else None
-    known = EvaluationTexts(texts_of(job.tests))
+    checks = Checks(rules, job.script, EvaluationTexts.read(job.tests), identify, job.in_pivot)
     rows = partial(read_blocks, columns=["id", "anchor", "positive", "negative"])
     triplets = partial(rows, job.triplets)
     if job.source:
-        found = audit_translations(triplets, rows(job.source), job.script, identify, known, rules)
+        kept, rejected, report = audit_translations(triplets, rows(job.source), checks)
     else:
-        target = Expected(job.in_pivot, job.script)
-        found = audit(triplets, target, identify, known, rules, word_check(job))
-    kept, rejected, report = found
+        kept, rejected, report = audit(triplets, checks, word_check(job))
     write_table(kept, job.output)
     write_table(rejected, job.rejected)
     write_json(report | job.about, job.report)

@@ -56,16 +56,11 @@ def main(job: Job) -> None:
     facts |= {"seed": cell.seed, "dev": dev, "why": job.why, "limits": job.limits}
     facts["base"] = next((block.baseline for block in job.blocks if block.backbone == cell.backbone), "")
     facts["test"] = report(job.blocks, cell, scores, job.statistics, job.test) if job.blocks else None
-    compared = (blocks for blocks in job.also if (cell.backbone, cell.recipe) in {one[:2] for one in cells_of(blocks)})
+    compared = [blocks for blocks in job.also if any(one[:2] == cell[:2] for block in blocks for one in block.cells())]
     facts["also"] = [report(blocks, cell, scores, job.statistics, None) for blocks in compared]
     facts["statistics"] = job.statistics.model_dump(include={"resamples", "level", "seed"})  # of intervals in its card
     encoder = job.root / "encoders" / cell.backbone / cell.recipe / cell.lang / str(cell.seed)
     link_encoder(encoder, job.output, facts)
-
-
-def cells_of(blocks: list[Block]) -> list[Cell]:
-    """The scores that blocks show."""
-    return [cell for block in blocks for cell in block.cells()]
 
 
 if __name__ == "__main__":

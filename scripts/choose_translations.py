@@ -4,7 +4,7 @@ from pathlib import Path
 
 from scripts import cli
 from seedbed.encoders.translations.settings import Chosen
-from seedbed.settings import NoResult, Seed
+from seedbed.settings import Seed
 
 
 class Job(cli.Job):
@@ -22,8 +22,7 @@ class Job(cli.Job):
     seed: Seed
     """of a choice at random"""
     endpoints: cli.Endpoints = []
-    state: NoResult[Path | None] = None
-    """folder in which jobs share embeddings"""
+    state: cli.Embeddings = None
     output: Path
 
 
@@ -36,8 +35,7 @@ def main(job: Job) -> None:
     from seedbed.servers import named
 
     how = job.how
-    judged = dict.fromkeys(job.translations, job.judgements) if job.judgements else None
-    table = pack_candidates(candidates(job.translations, judged), judged=bool(judged))
+    table = pack_candidates(candidates(job.translations, job.judgements))
     found = None
     if job.actor and job.weights:
         found = adaptor_similarity(unpack_candidates(table), job.actor, job.weights)

@@ -13,7 +13,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, NoReturn, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
 
 from pydantic import ConfigDict, Field, model_validator
 
@@ -21,13 +21,14 @@ from seedbed import devices, flags, launch, processes
 from seedbed.checkpoints import MINUTES, Run, own_state
 from seedbed.corpora.settings import TEXT, Source
 from seedbed.encoders.settings import EndpointSettings, Prompts, Training
-from seedbed.generators.settings import Generator, Lora
+from seedbed.generators.settings import Generator, Lora, Style
 from seedbed.io import UserError
-from seedbed.manifests import MANIFEST, Tell
+from seedbed.manifests import MANIFEST
 from seedbed.precision import Precision
 from seedbed.settings import NoResult, Seed, Settings
 
 if TYPE_CHECKING:
+    from seedbed.classifiers.tuning import Fitting
     from seedbed.encoders.prompts import Prefix
 
 NEEDLESS = {
@@ -45,6 +46,8 @@ Endpoints = Annotated[
     NoResult[list[EndpointSettings]], Field(description="encoder APIs that may be queried, with their current settings")
 ]
 """Encoder APIs that a program may query; see `seedbed.servers.named`."""
+Rows = Annotated[int, Field(description="number of texts that are used, see corpora.select.subset; 0: all")]
+Embeddings = Annotated[NoResult[Path | None], Field(description="folder in which jobs share embeddings")]
 State = Annotated[NoResult[Path], Field(description="folder of checkpoints and caches from which a killed job resumes")]
 
 
@@ -114,14 +117,10 @@ class Adapter(Resumable):
     """its name"""
     language: str
     """name of the language that is written"""
-    style: Literal["chat", "plain"]
+    style: Style
     """of prompts"""
     dtype: Precision = "auto"
     lora: Lora = Lora()
-
-    def named(self) -> dict[str, Any]:
-        """Facts of the base model that the training gets: its name and precision."""
-        return {"name": self.name, "dtype": self.dtype}
 
 
 class Tuning(Resumable):
@@ -246,31 +245,16 @@ def resumable(job: Resumable) -> Iterator[Run]:
         yield Run(job.output, state, job.checkpoint_minutes)
 
 
-def train_adapter(job: Adapter, make: Callable[[Any, Tell, contextlib.AbstractContextManager[Run]], None]) -> None:
-    """Train an adapter, and write its card.
-
-    Args:
-        make: trains it; gets the job, what writes the card, and the context in which it trains, see `resumable`.
-    """
-    from seedbed.generators.lora import adapter_card
-
-    make(job, adapter_card.write, resumable(job))
-
-
 @contextlib.contextmanager
-def tuning(job: Tuning, read_as: str = TEXT) -> Iterator[dict[str, Any]]:
-    """Context with the options of fine-tuning in addition to its rows and settings.
+def tuning(job: Tuning, read_as: str = TEXT) -> Iterator["Fitting"]:
+    """Context with how a job fine-tunes its encoder.
 
     Args:
         read_as: what its texts are read as, which selects one of the encoder's own prompts for them.
     """
+    from seedbed.classifiers.tuning import Fitting
     from seedbed.encoders.prompts import plain_prompt
 
     with resumable(job) as training:  # answers are written to its output when all are there
-        yield {
-            "state": training.state,
-            "minutes": training.minutes,
-            "prefix": plain_prompt(job.prefix, job.base, read_as),
-            "seed": job.seed,
-            "dtype": job.dtype,
-        }
+        prefix = plain_prompt(job.prefix, job.base, read_as)
+        yield Fitting(prefix, job.seed, job.dtype, training.state, training.minutes)

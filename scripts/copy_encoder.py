@@ -14,8 +14,7 @@ class Job(cli.Encoder):
     """{name: settings} of the way of copying"""
     texts: Path
     """TSV: id, text"""
-    rows: int = 0
-    """number of texts that are used, see corpora.select.subset; 0: all"""
+    rows: cli.Rows = 0
     refer: dict[str, Path] = {}
     """name -> another encoder that is read, see encoders.compression.settings"""
     output: Path
@@ -33,7 +32,7 @@ def make(job: Job, tell: Tell) -> None:
     from seedbed.encoders.compression.compress import compress
     from seedbed.io import read_table
 
-    texts = subset(read_table(job.texts, ["id", "text"]), job.rows or None)["text"]
+    texts = subset(read_table(job.texts, ["id", "text"]), job.rows)["text"]
     compress(
         job.weights,
         texts,

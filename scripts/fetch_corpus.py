@@ -2,14 +2,13 @@
 
 from collections import Counter
 from pathlib import Path
-from typing import Literal
 
 from scripts import cli
-from seedbed.corpora.settings import COLUMNS, NO_TEXT, Cleaning
+from seedbed.corpora.settings import COLUMNS, NO_TEXT, Cleaning, Kind
 
 
 class Job(cli.Fetching):
-    kind: Literal[tuple(COLUMNS)]
+    kind: Kind
     cleaning: Cleaning = Cleaning()
     test: bool = False
     """an evaluation set: keep every row"""
@@ -27,7 +26,7 @@ def main(job: Job) -> None:
     from seedbed import origins
     from seedbed.corpora.read.assets import Store
     from seedbed.corpora.read.fetch import counted, fetch
-    from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, texts_of, without_tests
+    from seedbed.corpora.select.contamination import IN_TESTS, IN_TRAINING, EvaluationTexts, without_tests
     from seedbed.corpora.shape.labels import with_scores
     from seedbed.io import write_json, write_table
 
@@ -38,7 +37,7 @@ def main(job: Job) -> None:
     texts, left_out = [name for name in COLUMNS[job.kind] if name not in NO_TEXT], Counter()
     for files, reason in ((job.tests, IN_TESTS), (job.trained, IN_TRAINING)):
         if files:
-            corpus = without_tests(corpus, texts, EvaluationTexts(texts_of(files)), left_out, reason)
+            corpus = without_tests(corpus, texts, EvaluationTexts.read(files), left_out, reason)
     kept: Counter[str] = Counter()
     write_table(counted(corpus, record, kept), job.output)
     if job.tests or job.trained:

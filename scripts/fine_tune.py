@@ -15,8 +15,8 @@ def main(job: Job) -> None:
 
     rows = read_table(job.train, ["id", "text", "label"])
     tests = {name: read_table(file, ["id", "text"]) for name, file in job.tests.items()}
-    with cli.tuning(job) as options:
-        tuned = train(job.base, rows, job.fine_tuning, **options)
+    with cli.tuning(job) as how:
+        tuned = train(job.base, rows, job.fine_tuning, how)
         write_answers(job.output, job.about, tuned, tests)
 
 

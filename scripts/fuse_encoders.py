@@ -8,7 +8,6 @@ from pydantic import Field, model_validator
 from scripts import cli
 from seedbed.evaluation.settings import Task
 from seedbed.manifests import Tell
-from seedbed.settings import NoResult
 
 
 class Job(cli.Job):
@@ -27,8 +26,7 @@ class Job(cli.Job):
     about: dict[str, Any] = {}
     """for the manifest"""
     endpoints: cli.Endpoints = []
-    state: NoResult[Path | None] = None
-    """folder in which jobs share embeddings"""
+    state: cli.Embeddings = None
     output: Path
 
     @model_validator(mode="after")

@@ -21,7 +21,7 @@ def main(job: Job) -> None:
     from seedbed.triplets.shards import read_shard
 
     triplets = pd.concat([read_shard(path) for path in job.shards], ignore_index=True)
-    anchors = subset(read_table(job.anchors, ["id"]), job.rows or None)
+    anchors = subset(read_table(job.anchors, ["id"]), job.rows)
     if list(triplets["id"]) != list(anchors["id"]):
         raise UserError(
             f"{job.output}: shards hold {len(triplets)} rows, those of {job.anchors} are {len(anchors)}, or in "

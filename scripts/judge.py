@@ -1,16 +1,16 @@
 """Score the translations of a corpus or test set by a judge, each candidate of a text once."""
 
 from pathlib import Path
-from typing import Literal
 
 from scripts import cli
+from seedbed.generators.writing.translation_settings import Answer
 
 
 class Job(cli.Asking):
     translations: dict[str, Path]
     """translator -> TSV"""
-    answer: Literal["likelihood", "numbers"] = "likelihood"
-    """see generators.translation_settings.Judge"""
+    answer: Answer = "likelihood"
+    """see generators.writing.translation_settings.Judge"""
 
 
 def main(job: Job) -> None:

@@ -29,8 +29,7 @@ class Job(cli.Job):
     batch_size: NoResult[int]
     """texts that are encoded together at most"""
     endpoints: cli.Endpoints = []
-    state: NoResult[Path | None] = None
-    """folder in which an encoder's jobs share embeddings"""
+    state: cli.Embeddings = None
     output: Path
     """TSV: evaluation.maps.POINTS"""
 

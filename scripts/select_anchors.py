@@ -22,14 +22,14 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.corpora.select.anchors import select
-    from seedbed.corpora.select.contamination import texts_of
+    from seedbed.corpora.select.contamination import EvaluationTexts
     from seedbed.corpora.select.language_id import LanguageId
     from seedbed.io import read_blocks, write_json, write_table
 
     anchors, audit = select(
         lambda: read_blocks(job.corpus, ["id", "text"]),
         LanguageId.read(job.corpus, job.pivot) if job.pivot else None,
-        texts_of(job.tests),
+        EvaluationTexts.read(job.tests),
         job.script,
         job.anchors,
     )

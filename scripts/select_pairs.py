@@ -23,7 +23,7 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.corpora.select.contamination import texts_of
+    from seedbed.corpora.select.contamination import EvaluationTexts
     from seedbed.corpora.select.language_id import LanguageId
     from seedbed.corpora.select.pairs import select
     from seedbed.io import read_blocks, read_json, write_json, write_table
@@ -32,7 +32,7 @@ def main(job: Job) -> None:
     pairs, audit = select(
         lambda: read_blocks(job.corpus, ["id", *COLUMNS["parallel"]]),
         LanguageId.read(*job.known) if job.known else None,
-        texts_of(job.tests),
+        EvaluationTexts.read(job.tests),
         job.scripts,
         job.seed_pairs,
     )

@@ -47,7 +47,7 @@ def main(job: Job) -> None:
     with own_state(job.state, job.output, job) as state:
         backend = open_backend(generator, job.base, [*job.adapters.values()])
         texts = COLUMNS["paraphrases" if job.method == TRANSLATION else "text"]
-        anchors = subset(read_table(job.anchors, ["id", *texts]), job.rows or None)
+        anchors = subset(read_table(job.anchors, ["id", *texts]), job.rows)
         rows = shard(anchors, job.shard, job.shards)
         how = {"generator": generator, "weights": digest_of(job.base), "state": state}
         if job.method == TRANSLATION:

@@ -27,16 +27,13 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    cli.train_adapter(job, make)
+    from seedbed.generators.lora import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
-    """Train the adapter.
-
-    Args:
-        tell: writes its card.
-        resumed: as long as it trains, see `cli.resumable`.
-    """
+    """Train the adapter; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     about = {"kind": "labels" if job.kind == "pairs" else "language", "language": job.language, "data": job.kind}
     with resumed as run:
         train(job, run.described(about, tell))
@@ -57,15 +54,15 @@ def train(job: Job, run: Run) -> None:
         columns = list(COLUMNS[DATA_KIND[job.kind]])
         rows = sample(read_table(job.examples, ["id", *columns]).to_dict("records"), job.lora)
         texts = [" ".join(row[name] for name in columns) for row in rows]
-        adapters.train_language(job.base, texts, job.lora, run=run, **job.named())
+        adapters.train_language(job.base, texts, job.lora, name=job.name, dtype=job.dtype, run=run)
         return
     pairs = read_pairs(job.examples, train=True).to_dict("records")
     if job.style == "head":
-        adapters.train_task(job.base, pairs, job.lora, run=run, **job.named())
+        adapters.train_task(job.base, pairs, job.lora, name=job.name, dtype=job.dtype, run=run)
         return
     tokenizer = open_tokenizer(job.base)
     examples = for_labels(tokenizer, pairs, job.lora, language=job.language, style=job.style)
-    training.train(job.base, examples, job.lora, run=run, **job.named())
+    training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run)
 
 
 if __name__ == "__main__":

@@ -75,12 +75,7 @@ def main(job: Job) -> None:
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
-    """Make the encoder.
-
-    Args:
-        tell: writes its card.
-        resumed: as long as it trains, see `cli.resumable`.
-    """
+    """Make the encoder; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.encoders.export.save import save
     from seedbed.encoders.models.loading import remote
     from seedbed.encoders.models.two_paths_setup import EnglishPath
@@ -111,13 +106,12 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     from seedbed.encoders.translations.candidates import read_candidates
     from seedbed.io import read_table
 
-    rows = job.rows or None
     if job.translations:
         table = read_candidates(job.translations, job.judgements)
         before = {BEFORE + "candidates": job.english_prompts.text} if job.english_prompts else {}
-        return subset(table.assign(**before), rows)
+        return subset(table.assign(**before), job.rows)
     if job.each:
-        return LanguageTables(job.each, rows)
+        return LanguageTables(job.each, job.rows)
     if not job.texts:
         return None
     table = read_table(job.texts, ["id"])
@@ -126,7 +120,7 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     if job.mining or "neighbour_1" in table.columns:
         miner, before = job.miner or job.weights, job.prompts.text if job.prompts else job.prefix
         require_mined(job.texts, miner, prefix=plain_prompt(before, miner), mining=job.mining)
-    return subset(table, rows)
+    return subset(table, job.rows)
 
 
 if __name__ == "__main__":

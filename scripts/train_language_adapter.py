@@ -21,16 +21,13 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    cli.train_adapter(job, make)
+    from seedbed.generators.lora import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
-    """Train the adapter.
-
-    Args:
-        tell: writes its card.
-        resumed: as long as it trains, see `cli.resumable`.
-    """
+    """Train the adapter; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.generators.lora import training
     from seedbed.generators.lora.data import for_language
     from seedbed.io import read_table
@@ -42,7 +39,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     about = {"kind": "language", "data": job.kind, "language": job.language, "prompts": job.style, "loss": job.loss}
     about |= {"pivot": job.pivot} if job.pivot else {}
     with resumed as run:
-        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
+        training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run.described(about, tell))
 
 
 if __name__ == "__main__":

@@ -17,16 +17,13 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    cli.train_adapter(job, make)
+    from seedbed.generators.lora import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
-    """Train the adapter.
-
-    Args:
-        tell: writes its card.
-        resumed: as long as it trains, see `cli.resumable`.
-    """
+    """Train the adapter; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.generators.lora import training
     from seedbed.generators.lora.data import for_task
     from seedbed.io import read_table
@@ -38,7 +35,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     examples = for_task(open_tokenizer(job.base), triplets, polarities, job.lora, **asked)
     about = {"kind": "task", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as run:
-        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
+        training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run.described(about, tell))
 
 
 if __name__ == "__main__":

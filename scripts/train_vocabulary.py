@@ -13,8 +13,7 @@ class Job(cli.Encoder):
     """folder of the encoder, or of the backbone"""
     texts: Path
     """TSV: id, text"""
-    rows: int = 0
-    """number of texts that are used, see corpora.select.subset; 0: all"""
+    rows: cli.Rows = 0
     vocabulary: Vocabulary = Vocabulary()
     masks: NoResult[bool] = False
     """masked language modelling follows: a tokenizer without a mask is refused"""

@@ -16,16 +16,13 @@ class Job(cli.Adapter):
 
 
 def main(job: Job) -> None:
-    cli.train_adapter(job, make)
+    from seedbed.generators.lora import adapter_card
+
+    make(job, adapter_card.write, cli.resumable(job))
 
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
-    """Train the adapter.
-
-    Args:
-        tell: writes its card.
-        resumed: as long as it trains, see `cli.resumable`.
-    """
+    """Train the adapter; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
     from seedbed.generators.lora import training
     from seedbed.generators.lora.data import from_pairs, sample
     from seedbed.generators.writing.prompts import zero_shot
@@ -37,7 +34,7 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     examples = [*from_pairs(open_tokenizer(job.base), pairs, job.style)]
     about = {"kind": "xllora", "polarity": job.polarity, "language": job.language, "prompts": job.style}
     with resumed as run:
-        training.train(job.base, examples, job.lora, run=run.described(about, tell), **job.named())
+        training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run.described(about, tell))
 
 
 if __name__ == "__main__":

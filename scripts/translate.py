@@ -1,14 +1,14 @@
 """Translate the texts of a corpus or test set into the pivot language, each once."""
 
 from pathlib import Path
-from typing import Literal
 
 from scripts import cli
+from seedbed.generators.writing.translation_settings import Reads
 
 
 class Job(cli.Asking):
-    reads: Literal["prompt", "codes", "text"] = "prompt"
-    """see generators.translation_settings.Translator"""
+    reads: Reads = "prompt"
+    """see generators.writing.translation_settings.Translator"""
     adapters: dict[str, Path] = {}
     """language -> the adapter that translates it"""
     given: dict[str, Path] = {}

@@ -26,8 +26,8 @@ def main(job: Job) -> None:
     rows = read(learner.require_learnable, job.kind, job.train)
     # All of them: a fault of the last costs the training.
     tests = {name: read(learner.require, job.kind, file) for name, file in job.tests.items()}
-    with cli.tuning(job, read_as(job.kind)) as options:
-        learnt = learner.train(job.base, rows, settings, **options)
+    with cli.tuning(job, read_as(job.kind)) as how:
+        learnt = learner.train(job.base, rows, settings, how)
         write_answers(job.output, job.about, learnt, tests)
 
 

@@ -28,7 +28,7 @@ from seedbed.corpora.shape.labels import LABELS
 from seedbed.generators.composition import CONFIG, WEIGHTS
 from seedbed.generators.lora import adapter_card
 from seedbed.generators.lora.data import Texts, sample
-from seedbed.generators.lora.training import adapt, difference, finish, key_of, require_effect, save, training_arguments
+from seedbed.generators.lora.training import adapt, finish, key_of, require_effect, save, training_arguments
 from seedbed.generators.settings import Lora
 from seedbed.generators.weights.models import open_adapter
 from seedbed.io import UserError, read_json, write_json
@@ -156,8 +156,8 @@ def _train(
     trainer.model_accepts_loss_kwargs = False
     fit(trainer, run.minutes)
     model.eval()
-    first = {"input_ids": torch.tensor([examples[0]["input_ids"]], device=model.device)}
-    require_effect(difference(model, body, first), run.output)
+    ids = torch.tensor([examples[0]["input_ids"]], device=model.device)
+    require_effect(model, body, ids, run.output)
     of = adapter_card.base_of(base, name)
     manifest = {
         **run.about,

@@ -13,10 +13,18 @@ from tqdm.auto import tqdm
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.settings import Answering, Generator, require_likelihoods
-from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits, open_backend
+from seedbed.generators.writing.backends import (
+    Backend,
+    Completion,
+    Prompt,
+    Request,
+    fits,
+    open_backend,
+    require_no_thoughts,
+)
 from seedbed.generators.writing.journal import Journal, MemoryJournal, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
-from seedbed.generators.writing.prompts import encode_text, require_no_thoughts, with_shots
+from seedbed.generators.writing.prompts import encode_text, with_shots
 from seedbed.io import UserError, compact, fingerprint
 
 
@@ -47,12 +55,11 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
         require_likelihoods("icl", generator.backend, "set `answer: generation`", what="labels")
     backend = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), base)
     if likely:
-        require_no_thoughts(backend.tokenizer, backend.style, backend.template, "label", "answer: generation")
+        require_no_thoughts(backend, "label", "answer: generation")
     return backend
 
 
 def predict_labels(
-    generator: Generator,
     model: Callable[[], Backend],
     queries: Sequence[Query],
     labels: Sequence[str],
@@ -62,12 +69,11 @@ def predict_labels(
 ) -> Answers:
     """Prompt a model for the label of each query; of equally likely labels, the first is taken.
 
-    A prompt with more than the generator's `max_prompt_tokens` loses its farthest examples; the query itself is never
+    A prompt with more than the model's `max_prompt_tokens` loses its farthest examples; the query itself is never
     truncated. If only the server can count tokens, it refuses prompts that are too long.
 
     Args:
-        generator: the language model.
-        model: loads it, by `open_greedy`; not called if the journal has all answers.
+        model: loads the language model, by `open_greedy`; not called if the journal has all answers.
         queries: the texts with their examples.
         labels: the labels.
         instruction: the instruction at the start of each prompt.
@@ -82,8 +88,8 @@ def predict_labels(
     ids = [fingerprint(with_shots(query.text, query.shots, instruction, **options))[:32] for query in queries]
     if todo := [(row, query) for row, query in zip(ids, queries, strict=True) if row not in journal.done]:
         rows, missing = zip(*todo, strict=True)
-        limit, backend = generator.sampling.max_prompt_tokens, model()
-        found = prompts_of(backend, missing, labels, instruction, how, limit)
+        backend = model()
+        found = prompts_of(backend, missing, labels, instruction, how)
         if how.answer == "generation":
             _write(backend, dict(zip(rows, found, strict=True)), journal)
         else:
@@ -135,12 +141,7 @@ def _options(labels: Sequence[str], how: Answering) -> dict[str, Any]:
 
 
 def prompts_of(
-    model: Backend,
-    queries: Sequence[Query],
-    labels: Sequence[str],
-    instruction: str,
-    how: Answering,
-    limit: int | None,
+    model: Backend, queries: Sequence[Query], labels: Sequence[str], instruction: str, how: Answering
 ) -> list[tuple[Prompt, int]]:
     """Each query's prompt in the model's form, and its number of examples.
 
@@ -150,12 +151,11 @@ def prompts_of(
         labels: the labels.
         instruction: the instruction at the start of each prompt.
         how: how answers are obtained.
-        limit: the maximum number of tokens, see `generators.writing.backends.fits`.
 
     Raises:
         UserError: a query that is too long without examples.
     """
-    options, prompts = _options(labels, how), []
+    options, limit, prompts = _options(labels, how), model.sampling.max_prompt_tokens, []
     for query in queries:
         for shots in range(len(query.shots), -1, -1):
             text = with_shots(query.text, query.shots[:shots], instruction, **options)

@@ -5,7 +5,7 @@ Each of these modules has
     SETTINGS                                    the class of its settings
     require(table, where)                       raises UserError at a row without a label or answer
     require_learnable(table, where)             the same for a training set, whose answers must have their position
-    train(base, rows, settings, ...) -> learnt  see `tuning.train`; learnt.report, and learnt.answers(test), one a row
+    train(base, rows, settings, how) -> learnt  see `tuning.train`; learnt.report, and learnt.answers(test), one a row
 """
 
 import importlib

@@ -8,10 +8,11 @@ import torch
 
 from seedbed.corpora.shape.labels import LABELS
 from seedbed.generators.lora.data import Texts
+from seedbed.generators.settings import Style
 from seedbed.generators.weights.folder import refuse_encoder_decoder
 from seedbed.generators.weights.models import open_adapter, open_language_model
 from seedbed.generators.writing.likelihood import log_likelihoods
-from seedbed.generators.writing.prompts import Style, encode, encode_completion, pair_prompt
+from seedbed.generators.writing.prompts import encode, encode_completion, pair_prompt
 from seedbed.weights import open_tokenizer
 
 BATCH = 32

@@ -19,7 +19,7 @@ from transformers import AutoModelForQuestionAnswering, DataCollatorWithPadding,
 from seedbed.batching import by_length
 from seedbed.classifiers.answers import require_finite
 from seedbed.classifiers.heads import SCORED_AT_ONCE, limit_of, load, tokenizer_of
-from seedbed.classifiers.tuning import arguments, key_of, versions
+from seedbed.classifiers.tuning import Fitting, arguments, key_of, versions
 from seedbed.corpora.shape.questions import require_answers, spans
 from seedbed.encoders.tuning_settings import Reading
 from seedbed.io import UserError
@@ -159,17 +159,7 @@ def best_span(
     return float(sums[first, last]), (offsets[firsts[first]][0], offsets[lasts[last]][1])
 
 
-def train(
-    base: Path,
-    rows: pd.DataFrame,
-    reading: Reading,
-    *,
-    prefix: str,
-    seed: int,
-    dtype: str,
-    state: Path,
-    minutes: float,
-) -> Reader:
+def train(base: Path, rows: pd.DataFrame, reading: Reading, how: Fitting) -> Reader:
     """Fine-tune all weights of an encoder to locate the answers of a training set in their contexts.
 
     The target of a window is the first and last token of its question's first answer; of a window without the whole
@@ -179,29 +169,25 @@ def train(
         base: the encoder, or a backbone, see `loading.load`.
         rows: id, question, context, answers, starts.
         reading: settings.
-        prefix: the prompt before every question.
-        seed: seed of the head, the order and dropout. On a CPU, one seed and one number of threads give the same model.
-        dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
-        state: a folder for checkpoints; a killed training resumes from the last one.
-        minutes: minutes between checkpoints.
+        how: see `Fitting`.
 
     Raises:
         UserError: weights that cannot be loaded; answers that are not at their positions; an encoder that takes too few
             tokens; a loss that is not finite.
     """
-    wanted, dtype = spans(rows, "reading: training set"), precision(dtype)
-    torch.manual_seed(seed)  # of the head, which no weights bring
+    wanted, dtype = spans(rows, "reading: training set"), precision(how.dtype)
+    torch.manual_seed(how.seed)  # of the head, which no weights bring
     model, tokenizer = load(AutoModelForQuestionAnswering, base)[0], tokenizer_of(base)
     limit = min(reading.max_length, limit_of(model, tokenizer))
-    reader = Reader(model, tokenizer, prefix, reading.model_copy(update={"max_length": limit}), {})
+    reader = Reader(model, tokenizer, how.prefix, reading.model_copy(update={"max_length": limit}), {})
     windows = reader.windows(list(rows["question"]), list(rows["context"]))
     examples = [window.tokens | _target(window, wanted[window.question]) for window in windows]
-    checkpoints = state / key_of(base, examples, reading, dtype, seed)
-    options = arguments(reading, dtype, seed, checkpoints, warmup_steps=reading.warmup_steps)
+    checkpoints = how.state / key_of(base, examples, reading, dtype, how.seed)
+    options = arguments(reading, dtype, how.seed, checkpoints, warmup_steps=reading.warmup_steps)
     trainer = Trainer(model, options, DataCollatorWithPadding(tokenizer), examples)
-    fit(trainer, minutes)
+    fit(trainer, how.minutes)
     counts = {"questions": len(rows), "windows": len(windows)}
-    about = {"reading": reading.model_dump(), "dtype": dtype, "seed": seed, "examples": counts}
+    about = {"reading": reading.model_dump(), "dtype": dtype, "seed": how.seed, "examples": counts}
     learnt = {"steps": trainer.state.global_step, "losses": epoch_losses(trainer.state), "versions": versions()}
     return replace(reader, report=about | learnt)
 

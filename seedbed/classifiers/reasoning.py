@@ -2,8 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,14 +15,17 @@ from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import save_likelihoods
 from seedbed.classifiers.settings import Reasoning
 from seedbed.generators.settings import Generator, require_likelihoods
-from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
-from seedbed.generators.writing.journal import Journal, MemoryJournal
-from seedbed.generators.writing.prompts import (
-    begun_thoughts,
+from seedbed.generators.writing.backends import (
+    Backend,
+    Completion,
+    Prompt,
+    Request,
+    fits,
     require_no_thoughts,
-    require_visible_thoughts,
-    without_thoughts,
+    with_thoughts,
 )
+from seedbed.generators.writing.journal import Journal, MemoryJournal
+from seedbed.generators.writing.prompts import require_visible_thoughts, without_thoughts
 from seedbed.generators.writing.soft_prompts import Prefixed
 from seedbed.io import UserError, compact, fingerprint
 
@@ -91,10 +93,12 @@ def generate_answers(
     if todo := [place for place, row in enumerate(ids) if row not in journal.done]:
         backend, rows = model(), [ids[place] for place in todo]
         if by_letters:
-            require_no_thoughts(backend.tokenizer, backend.style, backend.template, "letter", "answer: generation")
+            require_no_thoughts(backend, "letter", "answer: generation")
+        elif letters and hasattr(backend, "tokenizer"):
+            require_visible_thoughts(backend.tokenizer)
         of_all = vectors() if vectors else None
         before = None if of_all is None else [of_all[place] for place in todo]
-        prompts = _encoded(generator, backend, [problems[place] for place in todo], how, before)
+        prompts = _encoded(backend, [problems[place] for place in todo], how, before)
         if by_letters:
             save_likelihoods(
                 backend,
@@ -106,7 +110,7 @@ def generate_answers(
             )
         else:
             requests = [Request(row, prompt) for row, prompt in dict(zip(rows, prompts, strict=True)).items()]
-            written = _with_thoughts(backend, requests) if letters else backend.write(requests, None)
+            written = with_thoughts(backend, requests) if letters else backend.write(requests, None)
             journal.keep(tqdm(written, total=len(requests), desc="Texts"))
     found = [journal.done[row] for row in ids]
     if by_letters:
@@ -115,21 +119,6 @@ def generate_answers(
     if letters:
         return Answers([first_letter(one.text, letters) for one in found])
     return Answers([one.text for one in found], None, sum(not one.finished for one in found))
-
-
-def _with_thoughts(backend: Backend, requests: Sequence[Request]) -> Iterator[Completion]:
-    """What a model writes; where its template has begun thoughts, with the mark that did, which it lacks: a letter in
-    thoughts that the length limit cuts is no answer.
-
-    Raises:
-        UserError: thoughts would look like answers.
-    """
-    begun = ""
-    if hasattr(backend, "tokenizer"):  # a chat server has none, and applies its template itself
-        require_visible_thoughts(backend.tokenizer)
-        begun = begun_thoughts(backend.tokenizer, backend.style, backend.template)
-    for one in backend.write(requests, None):
-        yield replace(one, text=begun + one.text)
 
 
 def first_letter(text: str, letters: Sequence[str]) -> str:
@@ -171,9 +160,9 @@ def require_width(model: Backend, width: int) -> None:
 
 
 def _encoded(
-    generator: Generator, model: Backend, problems: Sequence[Problem], how: Reasoning, vectors: Sequence[Tensor] | None
+    model: Backend, problems: Sequence[Problem], how: Reasoning, vectors: Sequence[Tensor] | None
 ) -> list[Prompt]:
-    prompts, limit = [model.encode(one.text, bos=how.bos) for one in problems], generator.sampling.max_prompt_tokens
+    prompts, limit = [model.encode(one.text, bos=how.bos) for one in problems], model.sampling.max_prompt_tokens
     if vectors is not None:
         require_width(model, vectors[0].shape[1])
         first = model.tokenizer.bos_token_id

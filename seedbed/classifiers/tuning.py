@@ -44,6 +44,24 @@ BEST = "best.safetensors"
 
 
 @dataclass(frozen=True)
+class Fitting:
+    """How an encoder is fine-tuned, whatever is learnt."""
+
+    prefix: str
+    """The prompt before every text, or question."""
+    seed: int
+    """Seed of the head, a held-out share, the order and dropout. On a CPU, one seed and one number of threads give the
+    same model.
+    """
+    dtype: str
+    """Precision: "bfloat16" (autocast; weights stay float32), "float32" or "auto"."""
+    state: Path
+    """A folder for checkpoints; a killed training resumes from the last one."""
+    minutes: float
+    """Minutes between checkpoints."""
+
+
+@dataclass(frozen=True)
 class Tuned:
     """A fine-tuned encoder, and how it became one."""
 
@@ -73,17 +91,7 @@ class Tuned:
         return [self.labels[place] for place in found.argmax(axis=1)]
 
 
-def train(
-    base: Path,
-    rows: pd.DataFrame,
-    tuning: FineTuning,
-    *,
-    prefix: str,
-    seed: int,
-    dtype: str,
-    state: Path,
-    minutes: float,
-) -> Tuned:
+def train(base: Path, rows: pd.DataFrame, tuning: FineTuning, how: Fitting) -> Tuned:
     """Train all weights on labelled texts but a held-out share, and return those of the epoch that labels it best.
 
     AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are padded
@@ -93,12 +101,7 @@ def train(
         base: the encoder, or a backbone, see `loading.load`.
         rows: text and label.
         tuning: settings.
-        prefix: the prompt before every text.
-        seed: seed of the head, the held-out share, the order and dropout. On a CPU, one seed and one number of threads
-            give the same model.
-        dtype: "bfloat16" (autocast; weights stay float32), "float32" or "auto".
-        state: a folder for checkpoints; a killed training resumes from the last one.
-        minutes: minutes between checkpoints.
+        how: see `Fitting`.
 
     Raises:
         UserError: weights that cannot be loaded; a training set with one label, or of which no text can be held out; a
@@ -107,26 +110,27 @@ def train(
     labels = sorted({*rows["label"]})
     if len(labels) < 2:
         raise UserError(f"fine_tuning: every label is {labels[0]!r}; a classifier needs two labels at least")
-    learnt, held = split_stratified(list(rows["label"]), tuning.held_out, seed)
-    dtype, tokenizer = precision(dtype), tokenizer_of(base)
-    torch.manual_seed(seed)  # of the head, which no weights bring
+    learnt, held = split_stratified(list(rows["label"]), tuning.held_out, how.seed)
+    dtype, tokenizer = precision(how.dtype), tokenizer_of(base)
+    torch.manual_seed(how.seed)  # of the head, which no weights bring
     model, _ = load(AutoModelForSequenceClassification, base, num_labels=len(labels))
-    tuned = Tuned(model, tokenizer, labels, prefix, min(tuning.max_length, limit_of(model, tokenizer)), {})
+    tuned = Tuned(model, tokenizer, labels, how.prefix, min(tuning.max_length, limit_of(model, tokenizer)), {})
     targets = [labels.index(label) for label in rows["label"]]
     examples = [row | {"labels": label} for row, label in zip(tuned.encoded(rows["text"]), targets, strict=True)]
+    checkpoints = how.state / key_of(base, examples, tuning, dtype, how.seed)
     trainer = _Trainer(
         model=model,
-        args=arguments(tuning, dtype, seed, state / key_of(base, examples, tuning, dtype, seed), **BY_EPOCH),
+        args=arguments(tuning, dtype, how.seed, checkpoints, **BY_EPOCH),
         data_collator=DataCollatorWithPadding(tokenizer),
         train_dataset=[examples[place] for place in learnt],
         eval_dataset=[examples[place] for place in held],
         compute_metrics=_accuracy,
         callbacks=[_Patience(tuning.patience)],
     )
-    fit(trainer, minutes)
+    fit(trainer, how.minutes)
     model.load_state_dict(trainer.best)
     counts = {"trained": len(learnt), "held_out": len(held)}
-    about = {"fine_tuning": tuning.model_dump(), "dtype": dtype, "seed": seed, "labels": labels, "examples": counts}
+    about = {"fine_tuning": tuning.model_dump(), "dtype": dtype, "seed": how.seed, "labels": labels, "examples": counts}
     return replace(tuned, report=about | _summary(trainer.state))
 
 

@@ -66,7 +66,7 @@ def compose(
     states = [{name: tensor.float() for name, tensor in state.items()} for state in (task, target, source)]
     if space == "factors":
         return {name: a + scale * (b - c) for name, (a, b, c) in _zip(states)}
-    return {name: _stack_a(parts) if _is_a(name) else _stack_b(parts, scale) for name, parts in _zip(states)}
+    return {name: torch.cat(parts) if _is_a(name) else _stack_b(parts, scale) for name, parts in _zip(states)}
 
 
 def compose_directories(
@@ -122,7 +122,7 @@ def residuals(task: State, target: State, source: State, *, scale: float) -> dic
     for name in filter(_is_a, task):
         other = name.replace("lora_A", "lora_B")
         a, b = [state[name] for state in states], [state[other] for state in states]
-        stacked_a, stacked_b = _stack_a(a), _stack_b(b, scale)
+        stacked_a, stacked_b = torch.cat(a), _stack_b(b, scale)
         element_a, element_b = (x + scale * (y - z) for x, y, z in (a, b))
         rank, exact = len(a[0]), singular_values(stacked_b, stacked_a)
         found = {
@@ -144,10 +144,6 @@ def residuals(task: State, target: State, source: State, *, scale: float) -> dic
 def singular_values(b: Tensor, a: Tensor) -> Tensor:
     """Singular values (k,) of B A, descending, for b (out, k) and a (k, in), computed from a k x k matrix."""
     return torch.linalg.svdvals(torch.linalg.qr(b).R @ torch.linalg.qr(a.T).R.T)
-
-
-def _stack_a(parts: Sequence[Tensor]) -> Tensor:
-    return torch.cat(list(parts))
 
 
 def _stack_b(parts: Sequence[Tensor], scale: float) -> Tensor:

@@ -47,6 +47,8 @@ POLARITIES: tuple[Polarity, ...] = ("positive", "negative")
 """The texts that are generated for each anchor."""
 Method = Literal[METHODS]
 """Name of a method."""
+Style = Literal["chat", "plain"]
+"""How prompts are written: in the chat template of a model, or as plain text for a base model."""
 BOTH = "both"
 """Instead of a polarity: an adapter that generates positives and negatives."""
 
@@ -186,7 +188,7 @@ class Generator(Settings):
     backend: Literal["transformers", "vllm", "openai", "openai-chat", "published"] = "transformers"
     """What runs the model. openai: a server that takes tokens. openai-chat: one that takes messages, without adapters,
     token limits or likelihoods. published: nothing, see `triplets`."""
-    prompts: Literal["chat", "plain"] = "chat"
+    prompts: Style = "chat"
     """chat: zero-shot instructions in the model's chat template. plain: short prompts for a base model."""
     template: dict[str, bool | str] = {}
     """Variables of the chat template, like `{enable_thinking: false}`; for openai-chat sent as `chat_template_kwargs`.

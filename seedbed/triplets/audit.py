@@ -3,43 +3,59 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from seedbed.blocks import Blocks, SeenRows, select_rows
-from seedbed.corpora.select.contamination import EvaluationTexts
-from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.shape.clean import comparable
 from seedbed.generators.settings import POLARITIES
 from seedbed.generators.writing.triplets import REFUSED
 from seedbed.io import UserError
-from seedbed.triplets.faults import Expected, Reasons, cut, empty, ended, length, of_words, tested
+from seedbed.triplets.faults import Checks, Fault, empty, ended, first_faults
 from seedbed.triplets.overlap import by_row, summary
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
 
 
 def audit(
-    triplets: Callable[[], Blocks],
-    target: Expected,
-    identify: LanguageId | None,
-    seen: EvaluationTexts,
-    rules: Audit,
-    vocabulary: WordCheck | None = None,
+    triplets: Callable[[], Blocks], checks: Checks, vocabulary: WordCheck | None = None
 ) -> tuple[Blocks, Blocks, dict[str, Any]]:
     """Split triplets into those that pass all checks and those that do not.
 
     Args:
         triplets: iterates over `id`, `anchor`, `positive`, `negative`, and maybe `positive_finished` and
             `negative_finished`; it is called three times.
-        target: the language and script of positives and negatives.
-        identify: distinguishes the anchors' language from the pivot language; None: not checked.
-        seen: sentences of the evaluation sets.
-        rules: settings of the checks.
+        checks: the checks of positives and negatives.
         vocabulary: finds foreign and unlikely words in positives and negatives; None: not checked.
+
+    Returns and raises as `split_by_reason`.
+    """
+    # In one batch a repeated text would be another row's negative and its own positive at once.
+    once = ("anchor", "positive")
+    kept = SeenRows(once)
+
+    def reasons(block: pd.DataFrame) -> np.ndarray:
+        reason = first_faults(_faults(block, checks, vocabulary))
+        left = reason == ""
+        repeated = map(kept.repeated, zip(*(map(comparable, block[left][side]) for side in once), strict=True))
+        reason[left] = [f"{side}: repeated" if side else "" for side in repeated]
+        return reason
+
+    return split_by_reason(triplets, reasons, checks.rules)
+
+
+def split_by_reason(
+    triplets: Callable[[], Blocks], reasons_of: Callable[[pd.DataFrame], np.ndarray], rules: Audit
+) -> tuple[Blocks, Blocks, dict[str, Any]]:
+    """Split triplets by the reasons against them.
+
+    Args:
+        triplets: iterates over the triplets; it is called three times.
+        reasons_of: a block -> the reason against each row, "" for rows that pass; it gets each block once, in order.
+        rules: their max_lost and min_rows are used.
 
     Returns:
         The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
@@ -49,37 +65,12 @@ def audit(
     """
     found = []
     shared: dict[str, list[np.ndarray]] = {side: [] for side in POLARITIES}
-    # In one batch a repeated text would be another row's negative and its own positive at once.
-    once = ("anchor", "positive")
-    kept = SeenRows(once)
     for block in triplets():
-        reason = _reasons(block, target, identify, seen, rules, vocabulary)
-        left = reason == ""
-        repeated = map(kept.repeated, zip(*(map(comparable, block[left][side]) for side in once), strict=True))
-        reason[left] = [f"{side}: repeated" if side else "" for side in repeated]
-        found.append(reason)
+        found.append(reasons_of(block))
+        passed = block[found[-1] == ""]
         for side in POLARITIES:
-            shared[side].append(by_row(block[reason == ""], side))
-    return split_by_reason(triplets, np.concatenate(found), shared, rules)
-
-
-def split_by_reason(
-    triplets: Callable[[], Blocks], reasons: np.ndarray, shared: dict[str, list[np.ndarray]], rules: Audit
-) -> tuple[Blocks, Blocks, dict[str, Any]]:
-    """Split triplets by the reasons against them.
-
-    Args:
-        triplets: iterates over the triplets; it is called twice.
-        reasons: (rows,), "" for rows that pass.
-        shared: lexical overlaps of the rows that pass, by column.
-        rules: their max_lost and min_rows are used.
-
-    Returns:
-        The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
-
-    Raises:
-        UserError: too few rows pass.
-    """
+            shared[side].append(by_row(passed[passed[side] != ""], side))
+    reasons = np.concatenate(found)
     dropped = Counter(reasons[reasons != ""])
     kept = len(reasons) - dropped.total()
     if kept < rules.min_rows or dropped.total() > rules.max_lost * len(reasons):
@@ -94,39 +85,28 @@ def split_by_reason(
     return select_rows(triplets(), reasons == ""), _rejected(triplets(), reasons), report
 
 
-def _reasons(
-    triplets: pd.DataFrame,
-    target: Expected,
-    identify: LanguageId | None,
-    seen: EvaluationTexts,
-    rules: Audit,
-    vocabulary: WordCheck | None,
-) -> np.ndarray:
-    """The reason for which each row alone does not pass; "" for those that do."""
-    reasons, refusals = Reasons(len(triplets)), tuple(map(_plain, rules.refusals))
-    anchor = triplets["anchor"]
+def _faults(triplets: pd.DataFrame, checks: Checks, vocabulary: WordCheck | None) -> Iterator[Fault]:
+    """What is wrong with each row alone."""
+    anchor, refusals = triplets["anchor"], tuple(map(_plain, checks.rules.refusals))
     for side in POLARITIES:
         text = triplets[side]
         faults = [
             (ended(triplets, side) == REFUSED, "refused by the server"),
             empty(text),
-            cut(triplets, side, rules),
+            checks.cut(triplets, side),
             (text.map(_plain).str.startswith(refusals), "refusal, preamble or echo"),
             (text.map(comparable) == anchor.map(comparable), "equals the anchor"),
-            *of_words(text, target, identify, rules),
+            *checks.of_words(text),
         ]
         if vocabulary is not None:
             foreign, unlikely = zip(*map(vocabulary.foreign, text, anchor), strict=True)
             faults += [(np.array(foreign), "foreign word"), (np.array(unlikely), "unlikely word")]
-        for rows, why in [*faults, length(text, anchor, rules)]:
-            reasons.add(rows, f"{side}: {why}")
-    reasons.add(
-        triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative"
-    )
+        for rows, why in [*faults, checks.length(text, anchor)]:
+            yield rows, f"{side}: {why}"
+    yield triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative"
     for side in ("anchor", *POLARITIES):
-        rows, why = tested(triplets[side], seen)
-        reasons.add(rows, f"{side}: {why}")
-    return reasons.found
+        rows, why = checks.tested(triplets[side])
+        yield rows, f"{side}: {why}"
 
 
 def _plain(text: str) -> str:

@@ -7,7 +7,7 @@ first one counts.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,29 +23,47 @@ Fault = tuple[pd.Series | np.ndarray, str]
 
 
 @dataclass(frozen=True)
-class Expected:
-    """The language and script that a generated text should be in."""
+class Checks:
+    """The checks of texts that should be in one language and script."""
 
-    in_pivot: bool
-    """Whether in the pivot language instead of the anchor's."""
+    rules: Audit
     script: str
-    """ISO 15924 code."""
+    """ISO 15924 code of the texts."""
+    seen: EvaluationTexts
+    """Sentences of the evaluation sets."""
+    identify: LanguageId | None = None
+    """Distinguishes the anchors' language from the pivot language; None: not checked."""
+    in_pivot: bool = False
+    """Whether the texts should be in the pivot language instead of the anchors'."""
+
+    def cut(self, rows: pd.DataFrame, side: str) -> Fault:
+        """Completions that the length limit cut, by the column `..._finished` if the rows have it."""
+        return self.rules.finished & (ended(rows, side) == "false"), "cut at the length limit"
+
+    def of_words(self, text: pd.Series) -> Iterator[Fault]:
+        """Texts that repeat a word, or whose script or language is not the expected one."""
+        rules = self.rules
+        yield text.map(repetition) > rules.max_repetition, "repeats itself"
+        yield text.map(lambda value: script_share(value, self.script)) < rules.script_share, "script"
+        if self.identify is not None:
+            yield self.identify.in_language(list(text)) == self.in_pivot, "language"
+        if rules.other_script:
+            yield text.map(lambda value: other_script(value, self.script)), "word in another script"
+        yield text.map(lambda value: latin_share(value, self.script)) > rules.latin_words, "Latin words"
+
+    def length(self, text: pd.Series, source: pd.Series) -> Fault:
+        """Texts that are far longer or shorter than what they were generated from."""
+        return length_ratio(source, text) > self.rules.length_ratio, "length"
+
+    def tested(self, text: pd.Series) -> Fault:
+        """Texts of evaluation sets."""
+        return text.map(self.seen.repeats), "in an evaluation set"
 
 
-class Reasons:
-    """Why each of n rows does not pass: its first fault.
-
-    Args:
-        count: n.
-    """
-
-    def __init__(self, count: int) -> None:
-        self.found = np.full(count, "", dtype=object)
-        """(n,), "" for rows that pass."""
-
-    def add(self, rows: pd.Series | np.ndarray, why: str) -> None:
-        """Add a reason to those of some rows (n,), true or false, that have none yet."""
-        self.found[(self.found == "") & np.asarray(rows, dtype=bool)] = why
+def first_faults(faults: Iterable[Fault]) -> np.ndarray:
+    """The name of each row's first fault (n,); "" for rows without one."""
+    rows, names = zip(*faults, strict=True)
+    return np.select([np.asarray(each, dtype=bool) for each in rows], names, "").astype(object)
 
 
 def empty(text: pd.Series) -> Fault:
@@ -53,42 +71,9 @@ def empty(text: pd.Series) -> Fault:
     return text.map(comparable) == "", "empty"
 
 
-def cut(rows: pd.DataFrame, side: str, rules: Audit) -> Fault:
-    """Completions that the length limit cut, by the column `..._finished` if the rows have it."""
-    return rules.finished & (ended(rows, side) == "false"), "cut at the length limit"
-
-
 def ended(rows: pd.DataFrame, side: str) -> pd.Series:
     """How the completions of a column ended: its `..._finished`; "true" if the rows lack it."""
     return rows.get(f"{side}_finished", pd.Series("true", rows.index))
-
-
-def of_words(text: pd.Series, target: Expected, identify: LanguageId | None, rules: Audit) -> Iterator[Fault]:
-    """Texts that repeat a word, or whose script or language is not the expected one.
-
-    Args:
-        text: (n,).
-        target: the language and script that they should be in.
-        identify: distinguishes the anchors' language from the pivot language; None: not checked.
-        rules: settings of the checks.
-    """
-    yield text.map(repetition) > rules.max_repetition, "repeats itself"
-    yield text.map(lambda value: script_share(value, target.script)) < rules.script_share, "script"
-    if identify is not None:
-        yield np.asarray(identify.in_language(list(text)), dtype=bool) == target.in_pivot, "language"
-    if rules.other_script:
-        yield text.map(lambda value: other_script(value, target.script)), "word in another script"
-    yield text.map(lambda value: latin_share(value, target.script)) > rules.latin_words, "Latin words"
-
-
-def length(text: pd.Series, source: pd.Series, rules: Audit) -> Fault:
-    """Texts that are far longer or shorter than what they were generated from."""
-    return length_ratio(source, text) > rules.length_ratio, "length"
-
-
-def tested(text: pd.Series, seen: EvaluationTexts) -> Fault:
-    """Texts of evaluation sets."""
-    return text.map(seen.repeats), "in an evaluation set"
 
 
 def repetition(text: str) -> float:

@@ -29,6 +29,8 @@ def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
 def finish_shard(made: tuple[pd.DataFrame, Path], name: str, method: str, output: Path) -> None:
     """Write generated rows as a shard, and then remove their journal.
 
+    A shard is a TSV with `COLUMNS` first, and its number of rows and sha256 as JSON of the same name.
+
     Args:
         made: the rows and their journal, as `generators.writing.triplets.complete` and `corpus.translate` return them.
         name: the generator's name in the study; a column of the shard.
@@ -36,18 +38,14 @@ def finish_shard(made: tuple[pd.DataFrame, Path], name: str, method: str, output
         output: the shard's path.
     """
     table, journal = made
-    write_shard(table.assign(generator=name, method=method), output)
+    table = table.assign(generator=name, method=method)
+    write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], output)
+    write_json({"rows": len(table), "sha256": sha256(output)}, output.with_suffix(".json"))
     journal.unlink()
 
 
-def write_shard(table: pd.DataFrame, path: Path) -> None:
-    """Write a shard as a TSV with `COLUMNS` first, and its number of rows and sha256 as JSON of the same name."""
-    write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], path)
-    write_json({"rows": len(table), "sha256": sha256(path)}, path.with_suffix(".json"))
-
-
 def read_shard(path: Path) -> pd.DataFrame:
-    """Read a shard of `write_shard`.
+    """Read a shard of `finish_shard`.
 
     Raises:
         UserError: the file was changed since it was written.

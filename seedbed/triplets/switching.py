@@ -27,14 +27,14 @@ HELD_OUT = 2000
 START, END = "\x02", "\x03"
 
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_LATIN = regex.compile(r"\p{Script=Latin}{2,}")
 
 
 @cache
-def _runs(script: str) -> tuple[regex.Pattern[str], regex.Pattern[str]]:
-    """Runs of two or more letters or vowel signs: of scripts neither `script` nor Latin, and of Latin."""
-    own = characters_of(script)
-    foreign = rf"[[\p{{L}}\p{{M}}]--[{own}\p{{Script=Common}}\p{{Script=Inherited}}\p{{Script=Latin}}]]{{2,}}"
-    return regex.compile(foreign, regex.V1), regex.compile(r"\p{Script=Latin}{2,}")
+def _foreign(script: str) -> regex.Pattern[str]:
+    """Two or more letters or vowel signs in a row of scripts neither `script` nor Latin."""
+    known = rf"{characters_of(script)}\p{{Script=Common}}\p{{Script=Inherited}}\p{{Script=Latin}}"
+    return regex.compile(rf"[[\p{{L}}\p{{M}}]--[{known}]]{{2,}}", regex.V1)
 
 
 def other_script(text: str, script: str) -> bool:
@@ -43,12 +43,12 @@ def other_script(text: str, script: str) -> bool:
     Single letters (a variable, a unit), digits, punctuation and emoji do not count; Korean may contain Han, and
     Japanese its three scripts. For Latin words, which are common as names and brands, see `latin_share`.
     """
-    return _runs(script)[0].search(unicodedata.normalize("NFKC", text)) is not None
+    return _foreign(script).search(unicodedata.normalize("NFKC", text)) is not None
 
 
 def latin_share(text: str, script: str) -> float:
     """Latin words as a share of the words of a text in another script; 0 if the script is Latin."""
-    if script == "Latn" or not (found := len(_runs(script)[1].findall(unicodedata.normalize("NFKC", text)))):
+    if script == "Latn" or not (found := len(_LATIN.findall(unicodedata.normalize("NFKC", text)))):
         return 0.0
     return min(1.0, found / max(1, len(words(text))))
 

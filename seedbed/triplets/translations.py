@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from seedbed.blocks import Blocks, Lookup
-from seedbed.corpora.select.contamination import EvaluationTexts
-from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.settings import COLUMNS
 from seedbed.corpora.shape.clean import comparable
 from seedbed.triplets.audit import split_by_reason
-from seedbed.triplets.faults import Expected, Reasons, cut, empty, length, of_words, tested
-from seedbed.triplets.overlap import by_row
-from seedbed.triplets.settings import Audit
-
-SIDES = COLUMNS["paraphrases"]
+from seedbed.triplets.faults import Checks, Fault, empty, first_faults
 
 
 def audit_translations(
-    translated: Callable[[], Blocks],
-    source: Blocks,
-    script: str,
-    identify: LanguageId | None,
-    seen: EvaluationTexts,
-    rules: Audit,
+    translated: Callable[[], Blocks], source: Blocks, checks: Checks
 ) -> tuple[Blocks, Blocks, dict[str, Any]]:
     """Split translated rows into those that pass all checks and those that do not.
 
@@ -37,27 +26,16 @@ def audit_translations(
         translated: iterates over `id`, `anchor`, `positive`, `negative`, and maybe `anchor_finished`,
             `positive_finished`, `negative_finished`; it is called three times.
         source: `id` and the same columns in the source language.
-        script: ISO 15924 code of the translations.
-        identify: distinguishes the translations' language from the source's; None: not checked.
-        seen: sentences of the evaluation sets.
-        rules: `finished`, `language_id`, `script_share`, `other_script`, `latin_words`, `length_ratio` (of translation
-            and source), `max_repetition`, `max_lost` and `min_rows` are used.
+        checks: the checks of translations; `length_ratio` is that of translation and source.
 
-    Returns:
-        The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
-
-    Raises:
-        UserError: too few rows pass.
+    Returns and raises as `split_by_reason`.
     """
     originals = Lookup(source, lambda block: list(block["id"]))
-    found, shared = [], {side: [] for side in SIDES[1:]}
-    for block in translated():
-        reason = _reasons(block, _originals_of(block, originals), script, identify, seen, rules)
-        found.append(reason)
-        kept = block[reason == ""]
-        for side in shared:
-            shared[side].append(by_row(kept[kept[side] != ""], side))
-    return split_by_reason(translated, np.concatenate(found), shared, rules)
+
+    def reasons(block: pd.DataFrame) -> np.ndarray:
+        return first_faults(_faults(block, _originals_of(block, originals), checks))
+
+    return split_by_reason(translated, reasons, checks.rules)
 
 
 def _originals_of(block: pd.DataFrame, originals: Lookup) -> pd.DataFrame:
@@ -67,29 +45,20 @@ def _originals_of(block: pd.DataFrame, originals: Lookup) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=originals.columns, index=block.index, dtype=str)
 
 
-def _reasons(
-    rows: pd.DataFrame,
-    source: pd.DataFrame,
-    script: str,
-    identify: LanguageId | None,
-    seen: EvaluationTexts,
-    rules: Audit,
-) -> np.ndarray:
-    """Why each row does not pass; "" for those that do."""
-    reasons, target = Reasons(len(rows)), Expected(in_pivot=False, script=script)
-    reasons.add(source["id"] == "", "no such row in the source")
-    for side in SIDES:
+def _faults(rows: pd.DataFrame, source: pd.DataFrame, checks: Checks) -> Iterator[Fault]:
+    """What is wrong with each row."""
+    yield source["id"] == "", "no such row in the source"
+    for side in COLUMNS["paraphrases"]:
         text, original = rows[side], source[side]
         there = (original != "") | (text != "")
         faults = [
             (original == "", "none in the source"),
-            cut(rows, side, rules),
+            checks.cut(rows, side),
             empty(text),
             (text.map(comparable) == original.map(comparable), "a copy of the source"),
-            *of_words(text, target, identify, rules),
-            length(text, original, rules),
-            tested(text, seen),
+            *checks.of_words(text),
+            checks.length(text, original),
+            checks.tested(text),
         ]
         for faulty, why in faults:
-            reasons.add(there & faulty, f"{side}: {why}")
-    return reasons.found
+            yield there & faulty, f"{side}: {why}"

@@ -137,14 +137,14 @@ def scoring(folder: Path) -> Found:
 
 def tuning(folder: Path) -> Found:
     """Losses of fine-tuning with a head."""
-    from seedbed.classifiers.tuning import train
+    from seedbed.classifiers.tuning import Fitting, train
     from seedbed.encoders.tuning_settings import FineTuning
 
     rows = pd.DataFrame(tiny.pairs("eng", 64)).rename(columns={"hypothesis": "text"})
     with tempfile.TemporaryDirectory() as state:
-        options = {"prefix": "", "seed": 1, "dtype": "float32", "state": Path(state), "minutes": 60}
+        how = Fitting("", 1, "float32", Path(state), 60)
         tuning = FineTuning(epochs=2, learning_rate=1e-3, held_out=0.25)
-        return train(folder / "backbone", rows[["text", "label"]], tuning, **options).report["losses"][:1]
+        return train(folder / "backbone", rows[["text", "label"]], tuning, how).report["losses"][:1]
 
 
 def searching(folder: Path) -> Found:

@@ -178,7 +178,7 @@ def test_each_candidate_is_judged_once(study: Project, server: Server) -> None:
     made(study, judged())
     files = {name: study.root / file for name, file in
              zip(("thinker", "plain", "human"), translated("thinker", "plain", "human"), strict=True)}  # fmt: skip
-    found = candidates(files, dict.fromkeys(files, study.root / judged()))
+    found = candidates(files, study.root / judged())
     usable = found[found["usable"]]
     assert server.count("judge") == len(usable.drop_duplicates(["text", "english"]))
     # An 11, and an answer without numbers, leave no score; nor has one what is no candidate.

@@ -95,23 +95,13 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
 
 
 def _requested_rows(blocks: Blocks, source: Source) -> Blocks:
-    """The rows that a source's `skip` and `first` leave."""
-    return _beginning(_after(blocks, source.skip), source.first)
-
-
-def _after(blocks: Blocks, rows: int) -> Blocks:
-    """All rows after the first `rows`; a block may be empty."""
+    """The rows that a source's `skip` and `first` leave, in blocks that may be empty; no block is read after them."""
+    begin, end = source.skip, source.first and source.skip + source.first
+    place = 0
     for block in blocks:
-        yield block[rows:]
-        rows = max(0, rows - len(block))
-
-
-def _beginning(blocks: Blocks, rows: int | None) -> Blocks:
-    """The first `rows` rows; no further block is read after them."""
-    for block in blocks:
-        yield block[:rows]
-        rows = None if rows is None else rows - len(block)
-        if rows is not None and rows <= 0:
+        yield block[max(0, begin - place) : end and end - place]
+        place += len(block)
+        if end and place >= end:
             return
 
 

@@ -21,14 +21,14 @@ LEAST_SCRIPT = 0.7
 
 
 def select(
-    corpus: Callable[[], Blocks], identify: LanguageId | None, tests: list[str], script: str, anchors: Anchors
+    corpus: Callable[[], Blocks], identify: LanguageId | None, seen: EvaluationTexts, script: str, anchors: Anchors
 ) -> tuple[Blocks, dict[str, Any]]:
     """Sample anchors from a corpus: in the language, in its script, and not in an evaluation set.
 
     Args:
         corpus: iterates over `id` and `text` of the language's sentences; it is called twice.
         identify: distinguishes the language from the pivot language; None: not checked.
-        tests: all sentences of the language's evaluation sets.
+        seen: the texts of the language's evaluation sets.
         script: ISO 15924 code.
         anchors: settings of the sample.
 
@@ -38,7 +38,7 @@ def select(
     Raises:
         UserError: no sentence is left.
     """
-    seen, fits = EvaluationTexts(tests), identify and identify.in_language
+    fits = identify and identify.in_language
     script = script if anchors.language_id else ""
     drawn, audit = draw(corpus, lambda block: reasons(block["text"], seen, fits, script), anchors.count, anchors.seed)
     if not audit["kept"]:

@@ -23,6 +23,13 @@ class EvaluationTexts:
         # Sorted, in a tenth of a set's memory.
         self.grams = np.unique(np.fromiter((gram for text in texts for gram in _grams(text)), np.int64))
 
+    @classmethod
+    def read(cls, sets: Iterable[Path]) -> EvaluationTexts:
+        """All texts of files of evaluation sets: both sentences of pairs, queries and documents, translations."""
+        no_text = ["id", *NO_TEXT, *OPTIONAL["retrieval"], "finish"]
+        tables = [read_table(path, ["id"]).drop(columns=no_text, errors="ignore") for path in sets]
+        return cls(text for table in tables for column in table.columns for text in table[column])
+
     def repeats(self, text: str) -> bool:
         """Whether a text equals an evaluation text up to case and punctuation, or shares eight consecutive words with
         one.
@@ -79,10 +86,3 @@ def without_tests(
         yield block[~repeats]
     if not kept:
         raise UserError(f"all {counts[reason]} rows are in {OTHERS[reason]}")
-
-
-def texts_of(tests: Iterable[Path]) -> list[str]:
-    """All texts of evaluation sets: both sentences of pairs, queries and documents, translations."""
-    no_text = ["id", *NO_TEXT, *OPTIONAL["retrieval"], "finish"]
-    tables = [read_table(path, ["id"]).drop(columns=no_text, errors="ignore") for path in tests]
-    return [text for table in tables for column in table.columns for text in table[column]]

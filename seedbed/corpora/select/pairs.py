@@ -24,7 +24,7 @@ IN_PAIRS = "in a seed pair"
 def select(
     corpus: Callable[[], Blocks],
     identify: LanguageId | None,
-    tests: list[str],
+    seen: EvaluationTexts,
     scripts: tuple[str, str],
     pairs: SeedPairs,
 ) -> tuple[Blocks, dict[str, Any]]:
@@ -35,7 +35,7 @@ def select(
     Args:
         corpus: iterates over `id`, `text` and `pivot`; it is called twice.
         identify: distinguishes the language from the pivot language; None: not checked.
-        tests: all sentences of the evaluation sets.
+        seen: the texts of the evaluation sets.
         scripts: ISO 15924 codes of the language and of the pivot language.
         pairs: settings of the sample.
 
@@ -45,7 +45,6 @@ def select(
     Raises:
         UserError: fewer pairs are left than requested.
     """
-    seen = EvaluationTexts(tests)
     fits = {"text": identify.in_language, "pivot": lambda texts: ~identify.in_language(texts)} if identify else {}
     sides = dict(zip(("text", "pivot"), scripts if pairs.language_id else ("", ""), strict=True))
 

@@ -21,7 +21,7 @@ def sentences(corpus: Blocks) -> pd.DataFrame:
     return reduce(lambda kept, block: subset(pd.concat([kept, block], ignore_index=True), SENTENCES), corpus, first)
 
 
-def subset(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:
+def subset(table: pd.DataFrame, rows: int) -> pd.DataFrame:
     """At most `rows` rows of a table, those whose ids have the lowest hashes, in the table's order.
 
     A corpus may be sorted by its texts, so its first rows are not a sample. Whether a row is selected depends on its id
@@ -29,9 +29,9 @@ def subset(table: pd.DataFrame, rows: int | None) -> pd.DataFrame:
 
     Args:
         table: rows with `id`.
-        rows: the maximum number; None: all.
+        rows: the maximum number; 0: all.
     """
-    if rows is None or rows >= len(table):
+    if not rows or rows >= len(table):
         return table
     places = table["id"].map(place_of)
     return table.loc[places.nsmallest(rows).index.sort_values()]

@@ -29,10 +29,10 @@ class LanguageTables(Mapping[str, pd.DataFrame]):
 
     Args:
         paths: language -> TSV with `id`.
-        rows: the maximum number of rows of each language, see `corpora.select.subset`; None: all.
+        rows: the maximum number of rows of each language, see `corpora.select.subset`; 0: all.
     """
 
-    def __init__(self, paths: Mapping[str, Path], rows: int | None) -> None:
+    def __init__(self, paths: Mapping[str, Path], rows: int) -> None:
         self.paths, self.rows = dict(paths), rows
 
     def __getitem__(self, code: str) -> pd.DataFrame:

@@ -62,12 +62,11 @@ def in_context(
     queries = queries_of(few, Shots(how.shots, balance=how.balance))
     answering, instruction = how.answering(), question.task.instruction
     backend = open_greedy(generator, base, answering)
-    limit = generator.sampling.max_prompt_tokens
-    prompts = [prompt for prompt, _ in prompts_of(backend, queries, labels, instruction, answering, limit)]
+    prompts = [prompt for prompt, _ in prompts_of(backend, queries, labels, instruction, answering)]
     forward = flops(lambda: read_whole(backend.model, prompts, generator.batch_size)) / len(prompts)
 
     def run() -> Any:
-        return predict_labels(generator, lambda: backend, queries, labels, instruction, answering)
+        return predict_labels(lambda: backend, queries, labels, instruction, answering)
 
     with reading(backend.model) as read:
         done = flops(run) / len(queries)

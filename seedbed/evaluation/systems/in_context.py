@@ -44,7 +44,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     def answer(trial: Trial, labels: Sequence[str]) -> Answers:
         queries = queries_of(trial, shots)
         with answers(opening.state, request_key(generator, weights, labels, answering, opening.language)) as journal:
-            return predict_labels(generator, model, queries, labels, trial.task.instruction, answering, journal)
+            return predict_labels(model, queries, labels, trial.task.instruction, answering, journal)
 
     made = facts_of(generator) | {
         "max_prompt_tokens": generator.sampling.max_prompt_tokens,

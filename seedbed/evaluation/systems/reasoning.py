@@ -24,10 +24,10 @@ from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.translations.policy import features
 from seedbed.evaluation.scores import System, Trial
 from seedbed.evaluation.systems import BESIDE, MODEL, Opening, facts_of
-from seedbed.generators.settings import Generator
+from seedbed.generators.settings import Generator, Style
 from seedbed.generators.writing.backends import open_backend
 from seedbed.generators.writing.journal import answers
-from seedbed.generators.writing.prompts import Style, options_prompt, problem_prompt
+from seedbed.generators.writing.prompts import options_prompt, problem_prompt
 from seedbed.io import UserError
 from seedbed.servers import today
 from seedbed.settings import validated

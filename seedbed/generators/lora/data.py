@@ -9,9 +9,8 @@ from typing import Any, TypeVar
 
 from seedbed.corpora.settings import TOPPED_UP
 from seedbed.corpora.shape.labels import LABELS
-from seedbed.generators.settings import LanguageData, LanguageLoss, Lora, Polarity
+from seedbed.generators.settings import LanguageData, LanguageLoss, Lora, Polarity, Style
 from seedbed.generators.writing.prompts import (
-    Style,
     encode,
     encode_completion,
     language_prompt,

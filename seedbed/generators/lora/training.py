@@ -70,8 +70,8 @@ def train(
     checkpoints = run.state / key_of(base, lora, dtype, kept)
     trainer = CompletionTrainer(model, arguments(output_dir=str(checkpoints)), kept)
     fit(trainer, run.minutes)
-    inputs = {"input_ids": _alone(model, shortest)["input_ids"]}
-    require_effect(difference(model, model.get_base_model().get_decoder(), inputs), run.output)
+    ids = _alone(model, shortest)["input_ids"]
+    require_effect(model, model.get_base_model().get_decoder(), ids, run.output)
 
     of = adapter_card.base_of(base, name)
     manifest = {
@@ -110,14 +110,6 @@ def key_of(base: Path, lora: Lora, dtype: str, examples: Sequence[Example | Mapp
     """Name of the checkpoints: a hash of base, settings, precision, versions and examples."""
     plain = [dict(one) if isinstance(one, Mapping) else [one.prompt, one.completion] for one in examples]
     return fingerprint([manifests.digest_of(base), lora.model_dump(), dtype, _versions(), plain])
-
-
-def require_effect(difference: float, adapter: Path) -> None:
-    """Raise a UserError if an adapter does not change outputs: `difference` is 0 or not a number."""
-    if not difference > 0:
-        raise UserError(
-            f"{adapter}: base and adapter give the same outputs; train longer, or with a higher learning_rate"
-        )
 
 
 class CompletionTrainer(Trainer):
@@ -224,12 +216,19 @@ def _check_head(model: PeftModel, example: Example) -> None:
 
 
 @torch.no_grad()
-def difference(model: PeftModel, body: nn.Module, inputs: Mapping[str, Tensor]) -> float:
-    """How far the adapter moves the last hidden state of the model's body, at most."""
-    adapted = body(**inputs).last_hidden_state
+def require_effect(model: PeftModel, body: nn.Module, ids: Tensor, adapter: Path) -> None:
+    """Check that a trained adapter changes what the model's body makes of token ids (n, tokens).
+
+    Raises:
+        UserError: it changes nothing, or a state is not a number; `adapter`, its folder, is named.
+    """
+    adapted = body(input_ids=ids).last_hidden_state
     with model.disable_adapter():
-        plain = body(**inputs).last_hidden_state
-    return (adapted - plain).abs().max().item()
+        plain = body(input_ids=ids).last_hidden_state
+    if not (adapted - plain).abs().max() > 0:
+        raise UserError(
+            f"{adapter}: base and adapter give the same outputs; train longer, or with a higher learning_rate"
+        )
 
 
 def _alone(model: PeftModel, example: Example) -> dict[str, Tensor]:

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,16 +19,10 @@ import torch
 from tqdm import tqdm
 
 from seedbed.generators.settings import require_likelihoods
-from seedbed.generators.writing.backends import Backend, Completion, Request, fits
+from seedbed.generators.writing.backends import Backend, Completion, Request, fits, require_no_thoughts
 from seedbed.generators.writing.journal import COMMIT_ROWS, Journal, answers, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
-from seedbed.generators.writing.prompts import (
-    encode_text,
-    judging_prompts,
-    require_no_thoughts,
-    score_prefix,
-    without_thoughts,
-)
+from seedbed.generators.writing.prompts import encode_text, judging_prompts, score_prefix, without_thoughts
 from seedbed.generators.writing.translate import Tongue, Writer
 from seedbed.generators.writing.translation_settings import ASPECTS, SCALE
 from seedbed.io import UserError, fingerprint
@@ -47,6 +42,8 @@ _SCALE = re.compile(
 )
 """The scale itself, which a judge may repeat: "8/10", "(1-10)", "from 1 (worst) to 10 (best)"."""
 
+Words = Callable[[str, str], Mapping[str, str]]
+"""The prompts for a text and its translation, see `prompts.judging_prompts`."""
 Scores = tuple[float, ...]
 NO_SCORES: Scores = (np.nan,) * len(ASPECTS)
 """Scores of a translation that could not be scored."""
@@ -177,14 +174,17 @@ def judgements(
 
 def _judged(pairs: Sequence[Pair], tongue: Tongue, pivot: Tongue, judge: Writer) -> dict[str, Scores | None]:
     """Scores by the ids of pairs in one language; None: a server refused the pair."""
-    words = judging_prompts("{text}", "{english}", tongue.name, pivot.name, judge.generator.prompts)
-    made_by = {**written_by(judge.generator, judge.weights), "answer": judge.reads, "words": words}
+    words = partial(judging_prompts, language=tongue.name, pivot=pivot.name, style=judge.generator.prompts)
+    made_by = written_by(judge.generator, judge.weights) | {
+        "answer": judge.reads,
+        "words": words("{text}", "{english}"),
+    }
     with answers(judge.state, made_by) as journal:
         todo = {pair.id: pair for pair in pairs if pair.id not in journal.done}
         if todo:
             how = _by_likelihood if judge.reads == "likelihood" else _by_numbers
             with tqdm(total=len(todo), unit="pair", mininterval=5, desc=tongue.name) as progress:
-                how([*todo.values()], tongue, pivot, judge, journal, progress.update)
+                how([*todo.values()], words, judge, journal, progress.update)
         read = _kept if judge.reads == "likelihood" else _whole_numbers
         done = {pair.id: journal.done[pair.id] for pair in pairs}
         return {name: None if one.refused else read(one) for name, one in done.items()}
@@ -202,35 +202,23 @@ def _kept(answer: Completion) -> Scores:
 
 
 def _by_numbers(
-    pairs: Sequence[Pair],
-    tongue: Tongue,
-    pivot: Tongue,
-    judge: Writer,
-    journal: Journal,
-    told: Callable[[int], object],
+    pairs: Sequence[Pair], words: Words, judge: Writer, journal: Journal, told: Callable[[int], object]
 ) -> None:
     """Prompt the judge for three numbers for each pair."""
-    asked = _asked(pairs, ["numbers"], tongue, pivot, judge)
+    asked = _asked(pairs, ["numbers"], words, judge)
     judge.answer([Request(pair.id, prompt) for pair, prompt in asked], journal, told)
 
 
-def _asked(
-    pairs: Iterable[Pair], aspects: Sequence[str], tongue: Tongue, pivot: Tongue, judge: Writer
-) -> Iterator[tuple[Pair, Any]]:
+def _asked(pairs: Iterable[Pair], aspects: Sequence[str], words: Words, judge: Writer) -> Iterator[tuple[Pair, Any]]:
     """Each pair with its prompts, as the judge's back end takes them."""
     for pair in pairs:
-        words = judging_prompts(pair.text, pair.english, tongue.name, pivot.name, judge.generator.prompts)
+        prompts = words(pair.text, pair.english)
         for aspect in aspects:
-            yield pair, judge.backend.encode(words[aspect])
+            yield pair, judge.backend.encode(prompts[aspect])
 
 
 def _by_likelihood(
-    pairs: Sequence[Pair],
-    tongue: Tongue,
-    pivot: Tongue,
-    judge: Writer,
-    journal: Journal,
-    told: Callable[[int], object],
+    pairs: Sequence[Pair], words: Words, judge: Writer, journal: Journal, told: Callable[[int], object]
 ) -> None:
     """Score the candidates of a text together: what their prompts begin with is read once.
 
@@ -239,7 +227,7 @@ def _by_likelihood(
     advice = "set `answer: numbers`, or take a generator with backend {backends}"
     require_likelihoods("judge", judge.generator.backend, advice)
     backend, limit = judge.backend, judge.generator.sampling.max_prompt_tokens
-    require_no_thoughts(backend.tokenizer, backend.style, backend.template, "score", "answer: numbers")
+    require_no_thoughts(backend, "score", "answer: numbers")
     scores = score_tokens(backend.tokenizer, score_prefix(judge.generator.prompts))
     by_text: dict[str, list[Pair]] = {}
     for pair in pairs:
@@ -250,7 +238,7 @@ def _by_likelihood(
     groups = [*by_text.values()]
     for first in range(0, len(groups), texts):
         group = [pair for of_text in groups[first : first + texts] for pair in of_text]
-        asked = list(_asked(group, ASPECTS, tongue, pivot, judge))
+        asked = list(_asked(group, ASPECTS, words, judge))
         fitting = [(pair, prompt) for pair, prompt in asked if fits(prompt, limit)]
         found = dict.fromkeys((pair.id for pair in group), NO_SCORES)
         if fitting:

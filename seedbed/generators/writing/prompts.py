@@ -10,14 +10,12 @@ import functools
 import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 from seedbed import yamls
-from seedbed.generators.settings import WRITING, Method, Polarity
+from seedbed.generators.settings import WRITING, Method, Polarity, Style
 from seedbed.io import UserError
 from seedbed.resources import resource
-
-Style = Literal["chat", "plain"]
 
 FEW_SHOT = ("syncse", "questions")
 """Files of resources/prompts with an instruction and examples."""
@@ -139,26 +137,6 @@ def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | s
     # A separate text, so that no mark at the end of a user's text is mistaken for the template's.
     rendered = tokenizer.decode(encode(tokenizer, "a", style, template=template)).rstrip().lower()
     return next((opening for opening, _ in _thinking() if rendered.endswith(opening.lower())), "")
-
-
-def require_no_thoughts(
-    tokenizer: Any, style: Style, template: Mapping[str, bool | str], answer: str, instead: str
-) -> None:
-    """Check that the chat template begins no thoughts, after which the answer itself does not come next.
-
-    Args:
-        tokenizer, style, template: see `begun_thoughts`.
-        answer: what should come next, for the message.
-        instead: the setting that needs no such answer.
-
-    Raises:
-        UserError: it begins thoughts.
-    """
-    if begun := begun_thoughts(tokenizer, style, template):
-        raise UserError(
-            f"{tokenizer.name_or_path}: its chat template begins with {begun}, so that no {answer} comes next; "
-            f"tell it by `template` not to think, or set `{instead}`"
-        )
 
 
 def require_visible_thoughts(tokenizer: Any) -> None:

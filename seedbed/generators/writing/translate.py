@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -14,15 +14,9 @@ from tqdm import tqdm
 
 from seedbed.corpora.shape.clean import clean
 from seedbed.generators.settings import Generator
-from seedbed.generators.writing.backends import Backend, Completion, Request, fits, open_backend
+from seedbed.generators.writing.backends import Backend, Completion, Request, fits, open_backend, with_thoughts
 from seedbed.generators.writing.journal import Journal, answers, written_by
-from seedbed.generators.writing.prompts import (
-    begun_thoughts,
-    require_visible_thoughts,
-    translation_prompt,
-    unquoted,
-    without_thoughts,
-)
+from seedbed.generators.writing.prompts import require_visible_thoughts, translation_prompt, unquoted, without_thoughts
 from seedbed.generators.writing.translations import COLUMNS, finish, text_id
 from seedbed.io import UserError, read_table, sha256
 from seedbed.manifests import digest_of
@@ -84,22 +78,14 @@ class Writer:
             requests: the prompts.
             journal: it gets the answers.
             report: called with numbers of answers as the journal has them.
-            adapter: see `write`.
+            adapter: see `Backend.write`.
         """
         limit = self.generator.sampling.max_prompt_tokens
         short = [one for one in requests if fits(one.prompt, limit)]
         long = [Completion(one.id, "", finished=False) for one in requests if not fits(one.prompt, limit)]
         journal.commit(long)
         report(len(long))
-        journal.keep(self.write(short, adapter) if short else (), report)
-
-    def write(self, requests: Sequence[Request], adapter: Path | None = None) -> Iterator[Completion]:
-        """What the model answers; where its template has begun thoughts, with the mark that did, which it lacks."""
-        backend, begun = self.backend, ""
-        if hasattr(backend, "tokenizer"):
-            begun = begun_thoughts(backend.tokenizer, backend.style, backend.template)
-        for one in backend.write(requests, adapter):
-            yield replace(one, text=begun + one.text)
+        journal.keep(with_thoughts(self.backend, short, adapter) if short else (), report)
 
 
 def writer_of(

@@ -14,6 +14,9 @@ ASPECTS = ("semantic", "emotional", "pragmatic")
 SCALE = tuple(range(1, 11))
 """The scores that a judge can give."""
 
+Reads = Literal["prompt", "codes", "text"]
+Answer = Literal["likelihood", "numbers"]
+
 
 class Translator(Settings):
     """What translates texts into the pivot language: a generator, greedily, or files."""
@@ -22,7 +25,7 @@ class Translator(Settings):
     """A name under `generators`: a chat model, a base model, or an encoder-decoder."""
     given: Source | None = None
     """Existing translations: columns `text` and `english`."""
-    reads: Literal["prompt", "codes", "text"] = "prompt"
+    reads: Reads = "prompt"
     """Input. prompt: resources/prompts/translation.yaml around the text. codes: language tokens before text and output
     (NLLB, M2M100). text: only the text (OPUS-MT)."""
     code: str = Field("{flores}", min_length=1)
@@ -44,7 +47,7 @@ class Judge(Settings):
 
     generator: str = Field(min_length=1)
     """A name under `generators`."""
-    answer: Literal["likelihood", "numbers"] = "likelihood"
+    answer: Answer = "likelihood"
     """likelihood: the expectation over 1 to 10 by the model's probabilities (transformers, vllm). numbers: integers
     that it generates."""
     translators: Annotated[Once[str], Field(min_length=1)] | None = None

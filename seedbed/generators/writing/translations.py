@@ -74,18 +74,18 @@ def finish(text: str, english: str, how: str) -> str:
     return "copied" if (told == own or within) and any(map(str.isalpha, text)) else how
 
 
-def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None = None) -> pd.DataFrame:
+def candidates(files: Mapping[str, Path], judgements: Path | None = None) -> pd.DataFrame:
     """The candidate translations of a set of texts, one row for each text and translator, in this order.
 
     A text in the pivot language is its own only candidate: that of the first translator is usable, the others are not.
 
     Args:
         files: translator -> its output, a file of rule translate, all of the same texts.
-        judgements: translator -> a file of rule judge, which may be that of several; None: no judge.
+        judgements: a file of rule judge, of all of them; None: no judge.
 
     Returns:
-        id, text, translator, english, usable (bool), and semantic, emotional, pragmatic (float, nan where a judge could
-        not score).
+        id, text, translator, english, usable (bool), and of a judge semantic, emotional, pragmatic (float, nan where it
+        could not score).
 
     Raises:
         UserError: two files are of different texts, or a file lacks a candidate's judgement.
@@ -97,13 +97,11 @@ def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None 
             first = next(iter(files.values()))
             raise UserError(f"{path}: translations of other texts than those of {first}; make both of one text set")
         usable = table["finish"].isin(USABLE) & ((table["finish"] != "own") | (place == 0))
-        scored = _scores(judgements[name], name, table) if judgements else pd.DataFrame(columns=list(ASPECTS))
         part = table[["id", "text"]].assign(translator=name, english=table["english"], usable=usable)
-        parts.append(part.join(scored.reindex(part.index).astype(float)).assign(row=part.index, place=place))
+        parts.append(part.join(_scores(judgements, name, table)) if judgements else part)
     if not parts:
         raise UserError("no file of translations; give one of each translator")
-    whole = pd.concat(parts).sort_values(["row", "place"], kind="stable", ignore_index=True)
-    return whole.drop(columns=["row", "place"])
+    return pd.concat(parts).sort_index(kind="stable", ignore_index=True)
 
 
 def _scores(path: Path, name: str, table: pd.DataFrame) -> pd.DataFrame:
@@ -113,4 +111,4 @@ def _scores(path: Path, name: str, table: pd.DataFrame) -> pd.DataFrame:
     if lacking := sorted({*table["id"]} - {*judged.index}):
         raise UserError(f"{path}: no judgement of {name}'s translation of text {lacking[0]}; judge this text set again")
     scores = judged.loc[table["id"], list(ASPECTS)].apply(pd.to_numeric, errors="coerce")
-    return scores.set_axis(table.index)
+    return scores.astype(float).set_axis(table.index)

@@ -17,21 +17,15 @@ from seedbed.io import UserError, fingerprint
 Key = tuple[str, Polarity]
 """A row's id, and the polarity."""
 
-PromptFor = Callable[[str, str, Polarity], str]
-"""The prompt of (id, text, polarity)."""
-
 REFUSED = "refused"
 """Value of a `..._finished` column, besides "true" and "false": a server refused this prompt."""
-
-Adapters = Mapping[Polarity, Path | None]
-"""Directories of peft adapters; None: the base alone."""
 
 
 def complete(
     backend: Backend,
     anchors: pd.DataFrame,
-    prompt_for: PromptFor,
-    adapters: Adapters,
+    prompt_for: Callable[[str, str, Polarity], str],
+    adapters: Mapping[Polarity, Path | None],
     *,
     generator: Generator,
     weights: str,

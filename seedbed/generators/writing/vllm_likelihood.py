@@ -24,7 +24,7 @@ def by_vllm(
     backend: Any,
     prompts: Sequence[Sequence[int]],
     answers: Sequence[Sequence[int]],
-    report: Callable[[Sequence[int], np.ndarray], object] = lambda rows, found: None,
+    report: Callable[[Sequence[int], np.ndarray], object],
 ) -> np.ndarray:
     """Log-likelihood (prompts, answers) of each answer after each prompt, in nats.
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
 from seedbed.classifiers import tuning
-from seedbed.classifiers.tuning import Tuned, split_stratified, train
+from seedbed.classifiers.tuning import Fitting, Tuned, split_stratified, train
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.settings import Pooling
@@ -53,8 +53,7 @@ def tune(
     minutes: float = 60,
     **changes,
 ) -> Tuned:
-    options = {"prefix": prefix, "seed": seed, "dtype": "float32", "state": state, "minutes": minutes}
-    return train(base, rows, TUNING.updated(changes), **options)
+    return train(base, rows, TUNING.updated(changes), Fitting(prefix, seed, "float32", state, minutes))
 
 
 @pytest.fixture(scope="module")

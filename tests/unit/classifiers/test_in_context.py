@@ -63,7 +63,7 @@ def settings(base: Path, **changes: Any) -> Generator:
 def ask(
     generator: Generator, base: Path, asked: list[Query], labels: list[str], instruction: str, how: Answering
 ) -> Answers:
-    return ask_model(generator, partial(open_greedy, generator, base, how), asked, labels, instruction, how)
+    return ask_model(partial(open_greedy, generator, base, how), asked, labels, instruction, how)
 
 
 def queries(count: int) -> list[Query]:

@@ -17,6 +17,7 @@ from transformers import AutoModelForQuestionAnswering, AutoTokenizer, Trainer
 from seedbed.classifiers import questions
 from seedbed.classifiers.heads import load, tokenizer_of
 from seedbed.classifiers.questions import Reader, train
+from seedbed.classifiers.tuning import Fitting
 from seedbed.corpora.shape.questions import spans
 from seedbed.encoders.tuning_settings import Reading
 from seedbed.io import UserError
@@ -47,8 +48,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def learn(base: Path, state: Path, rows: pd.DataFrame = TRAIN, *, minutes: float = 60, seed: int = 1, **changes):
-    options = {"prefix": "", "seed": seed, "dtype": "float32", "state": state, "minutes": minutes}
-    return train(base, rows, READING.updated(changes), **options)
+    return train(base, rows, READING.updated(changes), Fitting("", seed, "float32", state, minutes))
 
 
 def fixed(base: Path, **changes) -> Reader:

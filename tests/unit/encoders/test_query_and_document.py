@@ -152,10 +152,10 @@ def test_one_prefix_or_prompts_not_both(weights: Path, tmp_path: Path) -> None:
 def test_what_is_fine_tuned_is_asked_as_its_encoder_says(model: Path, tmp_path: Path, kind: str, prompt: str) -> None:
     told = {"base": model, "train": tmp_path, "tests": {}, "seed": 1, "output": tmp_path / "out", "kind": kind}
     given = tune_encoder.Job(**told, state=tmp_path / "state")
-    with cli.tuning(given, tune_encoder.read_as(kind)) as options:
-        assert options["prefix"] == prompt
-    with cli.tuning(given.model_copy(update={"prefix": ""})) as options:
-        assert options["prefix"] == ""
+    with cli.tuning(given, tune_encoder.read_as(kind)) as how:
+        assert how.prefix == prompt
+    with cli.tuning(given.model_copy(update={"prefix": ""})) as how:
+        assert how.prefix == ""
 
 
 @pytest.mark.parametrize("fusion", ["none", "concat", "english"])

@@ -11,7 +11,7 @@ from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.io import UserError, read_json, write_table
 from seedbed.triplets import audit as auditing
-from seedbed.triplets.faults import Expected, length_ratio, repetition
+from seedbed.triplets.faults import Checks, length_ratio, repetition
 from seedbed.triplets.overlap import dice
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
@@ -37,12 +37,13 @@ def audit(table, *others):
     return concatenate(kept), concatenate(rejected), report
 
 
-OWN = Expected(False, "Latn")
-
-
-def run(rows, *, seen=(), expected=OWN, rules=RULES):
+def checks(*, seen=(), rules=RULES, **others):
     identify = LanguageId([text for row in GOOD for text in row], ENGLISH)
-    return audit(frame(rows), expected, identify, EvaluationTexts(seen), rules)
+    return Checks(rules, "Latn", EvaluationTexts(seen), identify, **others)
+
+
+def run(rows, **options):
+    return audit(frame(rows), checks(**options))
 
 
 def test_triplets_of_the_pivot_itself_pass(tmp_path):
@@ -86,8 +87,7 @@ def test_only_a_row_that_is_kept_makes_others_repetitions(size):
     pairs = [(a, p), (b, p), (b, q), (a, r), (c, r)]
     rows = frame([*((*pair, GOOD[n][2]) for n, pair in enumerate(pairs)), *GOOD[5:]])
     blocks = lambda: (rows[start : start + size] for start in range(0, len(rows), size))  # noqa: E731
-    identify = LanguageId([text for row in GOOD for text in row], ENGLISH)
-    kept, rejected, _ = auditing.audit(blocks, OWN, identify, EvaluationTexts(()), RULES)
+    kept, rejected, _ = auditing.audit(blocks, checks())
     assert [*concatenate(kept)["id"]] == ["0", "2", *(str(n) for n in range(4, 40))]
     rejected = concatenate(rejected)
     assert [*zip(rejected["id"], rejected["reason"], strict=True)] == [
@@ -147,12 +147,12 @@ def test_words_that_do_not_belong(positive, script, rules, reason):
     own = [text for row in GOOD for text in row]
     words = WordCheck(own, ENGLISH, script, others=rules.foreign_words, unlikely=rules.unlikely_words)
     rows = frame([("Ina gida yau", positive, positive + " ba")])
-    seen = EvaluationTexts([])
+    of_words = Checks(rules, script, EvaluationTexts([]))
     if reason is None:
-        assert len(audit(rows, Expected(False, script), None, seen, rules, words)[0]) == 1
+        assert len(audit(rows, of_words, words)[0]) == 1
         return
     with pytest.raises(UserError, match=f"most dropped: {reason} 1"):
-        audit(rows, Expected(False, script), None, seen, rules, words)
+        audit(rows, of_words, words)
 
 
 def test_xllora_targets_must_be_in_the_pivot_language():
@@ -160,15 +160,15 @@ def test_xllora_targets_must_be_in_the_pivot_language():
         (anchor, english, f"The weather was hot on trip {n}")
         for n, ((anchor, *_), english) in enumerate(zip(GOOD, ENGLISH, strict=True))
     ]
-    kept, _, _ = run(rows, expected=Expected(True, "Latn"))
+    kept, _, _ = run(rows, in_pivot=True)
     assert len(kept) == 40
     with pytest.raises(UserError, match="0 of 40 triplets pass"):
-        run(GOOD, expected=Expected(True, "Latn"))
+        run(GOOD, in_pivot=True)
 
 
 def test_unfinished_completions_are_dropped():
     table = frame(GOOD).assign(positive_finished="true", negative_finished=["false"] + ["true"] * 39)
-    kept, rejected, _ = audit(table, Expected(False, "Latn"), None, EvaluationTexts([]), RULES)
+    kept, rejected, _ = audit(table, Checks(RULES, "Latn", EvaluationTexts([])))
     assert list(rejected["reason"]) == ["negative: cut at the length limit"] and len(kept) == 39
 
 

@@ -12,6 +12,7 @@ from seedbed.blocks import concatenate
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.io import UserError, read_json, read_table, write_table
+from seedbed.triplets.faults import Checks
 from seedbed.triplets.settings import Audit
 from seedbed.triplets.translations import audit_translations
 from tests.programs import call
@@ -38,10 +39,7 @@ def audit(table: pd.DataFrame, *, source: pd.DataFrame | None = None, seen: tupl
     kept, rejected, report = audit_translations(
         lambda: (table[start : start + 7] for start in range(0, len(table), 7)),
         (source[start : start + 5] for start in range(0, len(source), 5)),
-        "Latn",
-        identify,
-        EvaluationTexts(seen),
-        rules,
+        Checks(rules, "Latn", EvaluationTexts(seen), identify),
     )
     return concatenate(kept), concatenate(rejected), report
 

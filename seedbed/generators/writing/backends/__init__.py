@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import importlib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seedbed import model_files
 from seedbed.generators.settings import Generator
 from seedbed.generators.weights.folder import is_encoder_decoder, require_model
-from seedbed.generators.writing.prompts import encode, stop_ids
+from seedbed.generators.writing.prompts import begun_thoughts, encode, stop_ids
 from seedbed.io import UserError
 
 CLASSES: dict[str, tuple[str, str]] = {
@@ -96,6 +96,35 @@ class Backend:
             UserError: the adapter has no effect on this base, or the server refuses.
         """
         raise NotImplementedError
+
+
+def with_thoughts(backend: Backend, requests: Sequence[Request], adapter: Path | None = None) -> Iterator[Completion]:
+    """What a model writes; where its template has begun thoughts, with the mark that did, which it lacks: thoughts that
+    the length limit cuts would look like an answer.
+    """
+    begun = ""
+    if hasattr(backend, "tokenizer"):  # a chat server has none, and applies its template itself
+        begun = begun_thoughts(backend.tokenizer, backend.style, backend.template)
+    for one in backend.write(requests, adapter):
+        yield replace(one, text=begun + one.text)
+
+
+def require_no_thoughts(backend: Backend, answer: str, instead: str) -> None:
+    """Check that a model's chat template begins no thoughts, after which the answer itself does not come next.
+
+    Args:
+        backend: the model, with its tokenizer.
+        answer: what should come next, for the message.
+        instead: the setting that needs no such answer.
+
+    Raises:
+        UserError: it begins thoughts.
+    """
+    if begun := begun_thoughts(backend.tokenizer, backend.style, backend.template):
+        raise UserError(
+            f"{backend.tokenizer.name_or_path}: its chat template begins with {begun}, so that no {answer} comes next; "
+            f"tell it by `template` not to think, or set `{instead}`"
+        )
 
 
 def fits(prompt: Prompt, limit: int) -> bool:

@@ -48,7 +48,7 @@ class _Server(Backend):
             raise UserError(
                 f"backend {generator.backend}: set `endpoint` (http://host:8000/v1) and `served_model` in the generator"
             )
-        self.generator = generator
+        self.generator, self.sampling = generator, generator.sampling
         self.url = f"{generator.endpoint.rstrip('/')}/{self.path}"
         self.wait = 1.0
         """Seconds before the second try; doubled each time."""
@@ -150,7 +150,7 @@ class OpenAIBackend(_Server):
         yield from self._answered(partial(self._complete, model=model), requests)
 
     def _complete(self, request: Request, model: str, **changes: Any) -> Completion:
-        sampling = self.generator.sampling
+        sampling = self.sampling
         body = {"model": model, "prompt": request.prompt, **sampling.model_dump(include=DRAWN)}
         body |= {"max_tokens": sampling.max_new_tokens, "stop_token_ids": self.stops, **WITH_STOP}
         choice = self._ask(body | {"seed": stream(sampling.seed, request.id)} | changes)
@@ -176,7 +176,7 @@ class ChatBackend(_Server):
 
     def _complete(self, request: Request) -> Completion:
         """One answer. What OpenAI does not know is sent only where it says something: other servers know it."""
-        sampling = self.generator.sampling
+        sampling = self.sampling
         silent = {name for name, off in (("top_k", 0), ("repetition_penalty", 1)) if getattr(sampling, name) == off}
         body = {
             "model": self.generator.served_model,

@@ -13,6 +13,7 @@ import pytest
 from scripts import fetch_corpus, select_pairs
 from seedbed.blocks import concatenate
 from seedbed.corpora.select import pairs
+from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId
 from seedbed.corpora.settings import SeedPairs
 from seedbed.io import UserError, read_json, read_table, write_table
@@ -34,7 +35,7 @@ def select(
     drawn, audit = pairs.select(
         lambda: (rows[start : start + 20] for start in range(0, len(rows), 20)),
         LanguageId(HAUSA, ENGLISH),
-        tests,
+        EvaluationTexts(tests),
         scripts,
         SeedPairs(**settings),
     )

@@ -131,9 +131,7 @@ def test_what_is_drawn_has_a_stream_of_its_own_and_limits_that_say_something(ser
 
 def label(generator: Generator, queries: list[Query], how: Answering = HOW, state: Path | None = None) -> Answers:
     with answers(state, request_key(generator, "", LABELS, how, "eng")) as journal:
-        return predict_labels(
-            generator, partial(open_greedy, generator, None, how), queries, LABELS, INSTRUCTION, how, journal
-        )
+        return predict_labels(partial(open_greedy, generator, None, how), queries, LABELS, INSTRUCTION, how, journal)
 
 
 ANSWERS = [

@@ -123,9 +123,7 @@ def test_rows_that_end_leave_the_others_alone(base, tmp_path):
 
 
 def answers(base: Path, queries: list[Query], how: Answering) -> Answers:
-    return predict_labels(
-        settings(base), partial(open_greedy, settings(base), base, how), queries, LABELS, INSTRUCTION, how
-    )
+    return predict_labels(partial(open_greedy, settings(base), base, how), queries, LABELS, INSTRUCTION, how)
 
 
 @pytest.mark.parametrize("prefix", ["", " "])
