@@ -99,8 +99,8 @@ def _faults(triplets: pd.DataFrame, checks: Checks, vocabulary: WordCheck | None
             *checks.of_words(text),
         ]
         if vocabulary is not None:
-            foreign, unlikely = zip(*map(vocabulary.foreign, text, anchor), strict=True)
-            faults += [(np.array(foreign), "foreign word"), (np.array(unlikely), "unlikely word")]
+            words = np.array([*map(vocabulary.foreign, text, anchor)], dtype=bool).reshape(-1, 2)
+            faults += [(words[:, 0], "foreign word"), (words[:, 1], "unlikely word")]
         for rows, why in [*faults, checks.length(text, anchor)]:
             yield rows, f"{side}: {why}"
     yield triplets["positive"].map(comparable) == triplets["negative"].map(comparable), "positive equals negative"

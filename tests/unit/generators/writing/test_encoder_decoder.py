@@ -159,7 +159,7 @@ def test_adapters_and_other_back_ends_are_refused(base: Path, requests: list, tm
         label_scores(base, [], adapter=None, language="Hausa", style="plain")
     for backend in ("vllm", "openai"):
         with pytest.raises(UserError, match=rf"an encoder-decoder; set `backend: transformers`, not {backend}"):
-            open_backend(settings(base, backend=backend), base)
+            open_backend(settings(base, backend=backend, endpoint="http://localhost:1", served_model="m"), base)
     nli = tmp_path / "nli.tsv"
     nli.write_text("id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n")
     words = f"--base {base} --name t --triplets {nli} --polarity positive --language English --style plain"
