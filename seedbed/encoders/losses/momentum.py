@@ -18,17 +18,12 @@ class Queue(nn.Module):
     Its content is in buffers, so checkpoints contain it.
 
     Args:
-        size: the maximum number of vectors.
+        size: the maximum number of vectors; 0: it stays empty.
         width: dimensions of a vector.
-
-    Raises:
-        UserError: a size or width below 1.
     """
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
-        if min(size, width) < 1:
-            raise UserError(f"queue: size {size}, width {width}; both must be at least 1")
         self.register_buffer("held", torch.zeros(size, width))
         self.register_buffer("held_ids", torch.zeros(size, dtype=torch.int64))
         self.register_buffer("count", torch.zeros((), dtype=torch.int64))
@@ -60,7 +55,7 @@ class Queue(nn.Module):
                 f"queue: vectors {tuple(vectors.shape)} and ids {tuple(ids.shape)}; expected (n, {width}) and (n,)"
             )
         for held, new in ((self.held, vectors), (self.held_ids, ids)):
-            held.copy_(torch.cat([held, new.to(held)])[-size:])
+            held.copy_(torch.cat([held, new.to(held)])[len(new) :])
         self.count.add_(len(vectors)).clamp_(max=size)
 
 
