@@ -178,10 +178,10 @@ class ListwiseLoss(nn.Module):
         if self.gate != "none":
             # A constant: else training would pull a negative nearer, so that it counts less.
             weights = safe_weights(scores.detach(), relevance, margin=self.margin, temperature=self.gate_temperature)
-        printed = self.gate == "discounts"
-        gain = soft_ndcg(scores, relevance, weights=weights, gate="discounts" if printed else "ranks", **self.ranking)
+        gate = "discounts" if self.gate == "discounts" else "ranks"
+        gain = soft_ndcg(scores, relevance, weights=weights, gate=gate, **self.ranking)
         negatives = scores[:, 1:]
-        if weights is not None and not printed:
+        if self.gate == "ranks":
             negatives = negatives.masked_fill(weights[:, 1:] < 0.5, -torch.inf)
         hinge = (self.hinge_margin + negatives.max(dim=1).values - scores[:, 0]).clamp(min=0)
         mean, variance = _moments(scores)

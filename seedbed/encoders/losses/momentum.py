@@ -73,10 +73,8 @@ def momentum_update(target: nn.Module, source: nn.Module, *, momentum: float) ->
         momentum: m, at least 0 and below 1.
 
     Raises:
-        UserError: another momentum, different names or shapes, or half-precision weights in the target.
+        UserError: different names or shapes, or half-precision weights in the target.
     """
-    if not 0 <= momentum < 1:
-        raise UserError(f"momentum: {momentum}; it must be at least 0 and below 1")
     ours, theirs = dict(target.named_parameters()), dict(source.named_parameters())
     if [(name, x.shape) for name, x in ours.items()] != [(name, x.shape) for name, x in theirs.items()]:
         raise UserError("momentum: the two modules have other weights; one must be a copy of the other")

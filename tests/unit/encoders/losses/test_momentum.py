@@ -76,12 +76,6 @@ def test_a_source_in_half_precision_is_followed_in_single() -> None:
     assert target.weight.dtype == torch.float32 and target.weight.tolist() == source.weight.tolist()
 
 
-@pytest.mark.parametrize("momentum", [-0.1, 1, 1.5, float("nan")])
-def test_momentum_out_of_range(momentum: float) -> None:
-    with pytest.raises(UserError, match=r"momentum:.*at least 0 and below 1"):
-        momentum_update(nn.Linear(1, 1), nn.Linear(1, 1), momentum=momentum)
-
-
 def test_modules_that_do_not_match() -> None:
     with pytest.raises(UserError, match="a copy of the other"):
         momentum_update(nn.Linear(1, 1), nn.Linear(1, 1, bias=False), momentum=0.5)
