@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> None:
     shared = 60 * random.standard_normal(300, np.float32)
     for (name, other), (text, more) in itertools.product(others.items(), {"much": 0, "little": shared}.items()):
         given = source, anchors + more, new + more
-        differ = np.abs(focus(*given) - other(*given)).max()
+        differ = np.abs(focus(*given)[0] - other(*given)).max()
         runs = {"ours": partial(focus, *given), "other": partial(other, *given)}
         least = rounds(runs, args.rounds)
         ratio = least["other"] / least["ours"]
