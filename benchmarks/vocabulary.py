@@ -60,7 +60,7 @@ def main(argv: list[str] | None = None) -> None:
     model = BertForMaskedLM(BertConfig(vocab_size=VOCABULARY, max_position_embeddings=256, **shape)).eval()
     ids = torch.randint(3, VOCABULARY, (args.blocks, 256))
     predicting = Predicting(model, tokenizer, 0.15)
-    masked, targets = predicting.mask(ids.clone(), torch.zeros_like(ids, dtype=torch.bool))
+    masked, targets = predicting.mask(ids)
     steps = {
         "masked": lambda: predicting.loss(masked, targets),
         "all": lambda: model(input_ids=masked, labels=targets).loss,
