@@ -259,11 +259,9 @@ def unknown_share(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> t
     tokens = words = unknown = 0
     for text in texts:
         ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-        tokens, words, unknown = (
-            tokens + len(ids),
-            words + len(text.split()),
-            unknown + ids.count(tokenizer.unk_token_id),
-        )
+        tokens += len(ids)
+        words += len(text.split())
+        unknown += ids.count(tokenizer.unk_token_id)
     if not tokens:
         raise UserError("vocabulary: the held-out sentences have no token; give more text")
     return unknown / tokens, tokens / words
