@@ -19,13 +19,13 @@ from seedbed.encoders.translations.candidates import Candidates
 from seedbed.encoders.translations.policy import (
     ACTOR,
     BATCH,
+    Actor,
     Environment,
     pooled_inputs,
     pooled_states,
     similarities,
     unit_vectors,
 )
-from seedbed.encoders.translations.rewards import Actor
 from seedbed.io import UserError
 
 

@@ -16,8 +16,7 @@ from torch.nn.functional import adaptive_avg_pool1d, pad
 
 from seedbed.encoders.losses.anchoring import anchor_loss, policy_loss
 from seedbed.encoders.models.two_paths import pool_time
-from seedbed.encoders.translations.policy import Environment
-from seedbed.encoders.translations.rewards import judged
+from seedbed.encoders.translations.policy import Environment, judged
 from seedbed.encoders.translations.settings import WEIGHTS
 from seedbed.io import UserError
 
@@ -159,9 +158,6 @@ ONE = torch.ones(2, 3)
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: judged(ONE, WEIGHTS), "reward: scores (2, 3); expected (b, k, 3)"),
-        (lambda: judged(torch.full((2, 3, 3), 11.0), WEIGHTS), "reward: a score of 11; a judge gives 1 to 10"),
-        (lambda: judged(torch.zeros(2, 3, 3), WEIGHTS), "reward: a score of 0; a judge gives 1 to 10"),
         (lambda: policy_loss(ONE, ONE[:1]), "policy_loss: shapes (2, 3), (1, 3), (2, 3), mask torch.bool; all must be"),
         (lambda: policy_loss(ONE, ONE, mask=ONE), "policy_loss: shapes (2, 3), (2, 3), (2, 3), mask torch.float32;"),
         (lambda: anchor_loss(ONE, ONE), "anchor_loss: features (2, 3), documents (2, 3); expected (b, s, d) and (b, d)"),
