@@ -38,8 +38,8 @@ class TrainedWeightsMixin:
     """A trainer whose checkpoints contain only the tensors that training changes."""
 
     def trained_weights(self) -> dict[str, Tensor]:
-        """Name -> each tensor that training changes, once."""
-        raise NotImplementedError
+        """Name -> each tensor that training changes, once: weights with a gradient."""
+        return {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         folder = Path(output_dir or self.args.output_dir)
@@ -128,7 +128,8 @@ def resumable() -> dict[str, Any]:
 def encoder_arguments(
     kind: type[Arguments], settings: Any, dtype: str, seed: int, checkpoints: Path, **more: Any
 ) -> Arguments:
-    """Training arguments of an encoder: AdamW on one device, for `fit`.
+    """Training arguments of an encoder: AdamW on one device, for `fit`. With several, the trainer would multiply the
+    batch and so the in-batch negatives.
 
     Args:
         kind: the class of the arguments.
@@ -149,7 +150,8 @@ def encoder_arguments(
         **resumable(),
         **more,
     )
-    return on_one_gpu(arguments)
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
 
 
 def losses(state: TrainerState) -> list[float]:
@@ -177,11 +179,3 @@ def mixed(seed: int) -> int:
     although tables treat their runs as independent.
     """
     return int(np.random.SeedSequence(seed).generate_state(1)[0])
-
-
-def on_one_gpu(arguments: Arguments) -> Arguments:
-    """Restrict training arguments to one GPU; with several, the trainer would multiply the batch and so the in-batch
-    negatives.
-    """
-    arguments._n_gpu = min(arguments.n_gpu, 1)
-    return arguments

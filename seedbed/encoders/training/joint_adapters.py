@@ -286,7 +286,3 @@ class _Trainer(TrainedWeightsMixin, Trainer):
 
     def _get_train_sampler(self, *args: Any) -> SequentialSampler:
         return SequentialSampler(self.train_dataset)
-
-    def trained_weights(self) -> dict[str, Tensor]:
-        """The adapters' weights."""
-        return {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}

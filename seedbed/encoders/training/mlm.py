@@ -201,7 +201,3 @@ class _Blocks(Dataset):
 
 class _Trainer(TrainedWeightsMixin, Trainer):
     """Keeps each weight once in checkpoints: a tied decoder is the word embeddings."""
-
-    def trained_weights(self) -> dict[str, Tensor]:
-        """All weights."""
-        return dict(self.model.named_parameters())
