@@ -28,12 +28,12 @@ BATCH = 64
 
 def pooled_states(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
     """States (n, size, d) of texts by the encoder's transformer, with the encoder's prompt before them, on the CPU."""
-    return _by_batches(encoder, texts, lambda tokens: _states(encoder, tokens, size))
 
+    def pooled(tokens: dict[str, Any]) -> Tensor:
+        made = encoder[0](dict(tokens))
+        return pool_time(made["token_embeddings"], made["attention_mask"], size)
 
-def _states(encoder: SentenceTransformer, tokens: dict[str, Any], size: int) -> Tensor:
-    made = encoder[0](dict(tokens))
-    return pool_time(made["token_embeddings"], made["attention_mask"], size)
+    return _by_batches(encoder, texts, pooled)
 
 
 def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
