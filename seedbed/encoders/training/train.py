@@ -114,6 +114,8 @@ def _train(
     if training.mlm_weight and not objective.masks_words:
         name = objectives.name_of(objective)
         raise UserError(f"training.mlm_weight: {name} predicts no masked words; set it to 0, or train by contrast")
+    if table is None:
+        raise _too_few(objective, 0)
     table, laid_out, once = _in_order(table, objective, training, seed, start.prefix)
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
@@ -121,8 +123,7 @@ def _train(
     if spoken and objective.mixed:
         reason = "a column has texts of two languages, and the prompt depends on the language"
         raise UserError(f"{objectives.name_of(objective)}: {reason}; take a prompt that is the same for all")
-    if table is not None:
-        table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
+    table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
     read = prompted(table, _texts(objective), start.prefix, start.languages) if spoken else table
     columns = _columns(objective, read, training)
     prompts = dict.fromkeys(columns, "") if spoken else _prompts(encoder, objective, [*columns])
@@ -181,15 +182,15 @@ def _checkpointed(encoder: SentenceTransformer, training: Training) -> Iterator[
 
 
 def _in_order(
-    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
+    table: pd.DataFrame | Mapping[str, pd.DataFrame],
     objective: Objective,
     training: Training,
     seed: int,
     prefix: Prefix | None,
-) -> tuple[pd.DataFrame | None, dict[str, Any], Training]:
+) -> tuple[pd.DataFrame, dict[str, Any], Training]:
     """The rows as `batches.lay_out` has them, with what is to be said of them, to be read once; or as they are."""
     tables = {"own": table} if isinstance(table, pd.DataFrame) else table
-    if tables is None or (tables is not table and training.batches == "mixed" and not training.crosslingual):
+    if tables is not table and training.batches == "mixed" and not training.crosslingual:
         return table, {}, training
     by_language = prefix if tables is table and isinstance(prefix, Mapping) else ""
     laid_out = batches.lay_out(tables, _texts(objective), training, seed, by_language)
@@ -219,14 +220,18 @@ def key_of(
     return fingerprint([data, settings, prefix, seed, digests, versions()])
 
 
-def _columns(objective: Objective, table: pd.DataFrame | None, training: Training) -> dict[str, list[str]]:
+def _columns(objective: Objective, table: pd.DataFrame, training: Training) -> dict[str, list[str]]:
     """The texts by column, in the order in which the loss expects them; enough of them for a batch."""
-    name, least, rows = objectives.name_of(objective), objective.least, 0 if table is None else len(table)
-    if rows < least or table is None:
-        raise UserError(f"{name}: {rows} rows to train on; at least {least} are needed")
+    name, least = objectives.name_of(objective), objective.least
+    if len(table) < least:
+        raise _too_few(objective, len(table))
     if training.batch_size < least:
         raise UserError(f"training.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
     return objective.columns(table)
+
+
+def _too_few(objective: Objective, rows: int) -> UserError:
+    return UserError(f"{objectives.name_of(objective)}: {rows} rows to train on; at least {objective.least} are needed")
 
 
 def _arguments(
