@@ -130,7 +130,7 @@ def initialise(
     left = [token for token in tokens if token not in old]
     made = [token for token in left if token in vectors]
     composed = [token for token in left if token not in vectors and pieces.get(token)]
-    drawn = sorted({*left} - {*made} - {*composed}, key=new.__getitem__)
+    drawn = [token for token in left if token not in vectors and not pieces.get(token)]
     rows[[new[token] for token in copied]] = source[[old[token] for token in copied]]
     counts: dict[str, Any] = {"copied": len(copied), "focus": len(made), "pieces": len(composed), "random": len(drawn)}
     counts |= {"anchors": len(anchors), "median_anchors": None}
