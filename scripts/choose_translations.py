@@ -37,7 +37,7 @@ def main(job: Job) -> None:
 
     how = job.how
     judged = dict.fromkeys(job.translations, job.judgements) if job.judgements else None
-    table = pack_candidates(candidates(job.translations, judged), judged=bool(judged))
+    table = pack_candidates(candidates(job.translations, judged))
     found = None
     if job.actor and job.weights:
         found = adaptor_similarity(unpack_candidates(table), job.actor, job.weights)

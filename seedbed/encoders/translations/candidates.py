@@ -40,18 +40,17 @@ class Candidates(NamedTuple):
         return list(places), torch.tensor(rows)
 
 
-def pack_candidates(found: pd.DataFrame, *, judged: bool = True) -> pd.DataFrame:
+def pack_candidates(found: pd.DataFrame) -> pd.DataFrame:
     """One row for each text, with its candidates as JSON: the training table of an objective.
 
     Args:
         found: `id`, `text`, `translator`, `english`, `usable`, and ASPECTS if there are judgements: one row for each
             text and translator, with the translators in the same order for each text.
-        judged: False: columns of judgements are ignored.
 
     Returns:
         `id`, `text`, `candidates`.
     """
-    names = [name for name in ASPECTS if judged and name in found.columns]
+    names = [name for name in ASPECTS if name in found.columns]
     rows: dict[tuple[str, str], list[Any]] = {}
     for row in found.to_dict("records"):
         scores = [None if pd.isna(row[name]) else float(row[name]) for name in names]
@@ -79,7 +78,7 @@ def read_candidates(sets: Sequence[Mapping[str, Path]], judgements: Sequence[Pat
     parts = []
     for place, one in enumerate(sets):
         judged = dict.fromkeys(names, judgements[place]) if judgements else None
-        parts.append(pack_candidates(candidates(one, judged), judged=bool(judged)))
+        parts.append(pack_candidates(candidates(one, judged)))
     return pd.concat(parts, ignore_index=True).drop_duplicates("id", ignore_index=True)
 
 

@@ -84,8 +84,8 @@ def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None 
         judgements: translator -> a file of rule judge, which may be that of several; None: no judge.
 
     Returns:
-        id, text, translator, english, usable (bool), and semantic, emotional, pragmatic (float, nan where a judge could
-        not score).
+        id, text, translator, english, usable (bool), and with judgements semantic, emotional, pragmatic (float, nan
+        where a judge could not score).
 
     Raises:
         UserError: two files are of different texts, or a file lacks a candidate's judgement.
@@ -97,9 +97,10 @@ def candidates(files: Mapping[str, Path], judgements: Mapping[str, Path] | None 
             first = next(iter(files.values()))
             raise UserError(f"{path}: translations of other texts than those of {first}; make both of one text set")
         usable = table["finish"].isin(USABLE) & ((table["finish"] != "own") | (place == 0))
-        scored = _scores(judgements[name], name, table) if judgements else pd.DataFrame(columns=list(ASPECTS))
         part = table[["id", "text"]].assign(translator=name, english=table["english"], usable=usable)
-        parts.append(part.join(scored.reindex(part.index).astype(float)).assign(row=part.index, place=place))
+        if judgements:
+            part = part.join(_scores(judgements[name], name, table).astype(float))
+        parts.append(part.assign(row=part.index, place=place))
     if not parts:
         raise UserError("no file of translations; give one of each translator")
     whole = pd.concat(parts).sort_values(["row", "place"], kind="stable", ignore_index=True)
