@@ -23,6 +23,8 @@ TARGETS = "targets"
 """Key of a step's entry in the log: the number of targets that its loss is the mean of, where steps have different
 numbers.
 """
+POINTS = 20
+"""The maximum number of points of a saved loss curve."""
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
 
 
@@ -154,9 +156,17 @@ def encoder_arguments(
     return arguments
 
 
-def losses(state: TrainerState) -> list[float]:
-    """The loss of every step, also of those before a resumption."""
-    return [entry["loss"] for entry in state.log_history if "loss" in entry]
+def loss_curve(state: TrainerState) -> dict[str, Any]:
+    """Steps and losses of a training, those before a resumption included.
+
+    Returns:
+        `steps`, `loss` (at most POINTS means over equal stretches) and `final_loss` (the last of them, None without
+        steps).
+    """
+    losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
+    stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
+    curve = [float(np.mean(stretch)) for stretch in stretches]
+    return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}
 
 
 def epoch_losses(state: TrainerState) -> list[float]:

@@ -27,12 +27,11 @@ from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import directory_of, max_tokens
 from seedbed.encoders.models.mlm_head import head_of, missing_head_weights
 from seedbed.encoders.objectives.masked import Masked
-from seedbed.encoders.training.train import summary
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 TOGETHER = 1000
@@ -106,7 +105,7 @@ def adapt(
         train_dataset=_Blocks(rows),
     )
     fit(trainer, run.minutes)
-    result = {"blocks": len(rows), "head": "new" if new else "own"} | summary(losses(trainer.state))
+    result = {"blocks": len(rows), "head": "new" if new else "own"} | loss_curve(trainer.state)
     facts = settings.model_dump(mode="json") | result
     save_with_head(model, tokenizer, weights, run.output, run.about, facts, tell=run.tell, **options)
     shutil.rmtree(checkpoints, ignore_errors=True)

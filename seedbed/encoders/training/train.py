@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
@@ -16,7 +15,7 @@ from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 from torch import nn
 from torch.utils.data import SequentialSampler
-from transformers import TrainerCallback
+from transformers import TrainerCallback, TrainerState
 
 from seedbed import processes
 from seedbed.checkpoints import Run
@@ -36,10 +35,7 @@ from seedbed.encoders.training.start import Start
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
-
-POINTS = 20
-"""The maximum number of points of a saved loss curve."""
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
 
 
 def train(
@@ -79,7 +75,7 @@ def train(
     """
     training = training.updated({"precision": precision(training.precision)})
     encoder = start.open(training, objective, seed)
-    result, loss = {"examples": 0} | summary([]), None
+    result, loss = {"examples": 0} | loss_curve(TrainerState()), None
     if objective:
         encoder, loss, checkpoints, facts = _train(encoder, start, table, training, objective, seed, run)
         result |= facts
@@ -141,7 +137,7 @@ def _train(
         with in_chunks(encoder, at_once), trainer.shares.encoded_by(encoder), _checkpointed(encoder, training):
             fit(trainer, run.minutes)
         findings = loss.findings() if hasattr(loss, "findings") else {}
-    facts = result | summary(losses(trainer.state)) | learnt_weights(encoder) | findings
+    facts = result | loss_curve(trainer.state) | learnt_weights(encoder) | findings
     if at_once and not training.mini_batch:
         facts["texts encoded at once"] = at_once
     if processes.count() > 1:
@@ -322,17 +318,3 @@ def _truncated(encoder: SentenceTransformer, length: int) -> Iterator[None]:
     finally:
         for side, limit in limits:
             side.max_seq_length = limit
-
-
-def summary(losses: list[float]) -> dict[str, Any]:
-    """Steps and a loss curve of at most POINTS points.
-
-    Args:
-        losses: the loss of each step.
-
-    Returns:
-        `steps`, `loss` (means over equal stretches) and `final_loss` (the last of them, None without steps).
-    """
-    stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
-    curve = [float(np.mean(stretch)) for stretch in stretches]
-    return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}
