@@ -59,7 +59,9 @@ def main(argv: list[str] | None = None) -> None:
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         weights = args.weights or random_weights(folder / "weights", **MULTILINGUAL)
-        save(loading.load(weights, pooling="mean", max_length=128), folder / "pivot", {}, {})
+        pivot = loading.load(weights, pooling="mean")
+        pivot.max_seq_length = 128
+        save(pivot, folder / "pivot", {}, {})
         own, others = list(texts_of_columns(args.batch_size).values()), texts_of_columns(args.batch_size)
         write_vectors(folder / "pivot", others, folder / "vectors")
         known, pivot = Vectors(folder / "vectors"), loading.open_encoder(folder / "pivot").eval()

@@ -89,7 +89,8 @@ def step_seconds(
     scratch: Path,
 ) -> list[float]:
     """Seconds of every step but the first, each on the same batch."""
-    encoder = loading.load(weights, pooling=settings.pooling, max_length=settings.max_length)
+    encoder = loading.load(weights, pooling=settings.pooling)
+    encoder.max_seq_length = settings.max_length
     word_embeddings = encoder[0].auto_model.get_input_embeddings()
     word_embeddings.requires_grad_(not settings.freeze_word_embeddings)
     arguments = train._arguments(Contrast(), settings, settings.batch_size, {}, 1, scratch)
@@ -120,7 +121,8 @@ def loss_difference(weights: Path, texts: dict[str, list[str]], settings: Traini
     Raises:
         AssertionError: it is more than `TOLERANCE`.
     """
-    encoder = loading.load(weights, pooling=settings.pooling, max_length=settings.max_length).eval()
+    encoder = loading.load(weights, pooling=settings.pooling).eval()
+    encoder.max_seq_length = settings.max_length
 
     def value(loss: nn.Module) -> float:
         with torch.inference_mode():

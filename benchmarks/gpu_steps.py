@@ -88,7 +88,8 @@ def encoder(name: str, rows: int, steps: int) -> Ways:
     texts = encoder_step.texts_of_columns(rows, ENCODERS[name]["vocabulary"] - 2)
     with tempfile.TemporaryDirectory() as scratch:
         weights = random_weights(Path(scratch, "weights"), **ENCODERS[name])
-        model = loading.load(weights, pooling="mean", max_length=training.max_length)
+        model = loading.load(weights, pooling="mean")
+        model.max_seq_length = training.max_length
         tokens = sum(int(model.preprocess(column)["attention_mask"].sum()) for column in texts.values())
         count = 6 * tokens * blocks(model[0].auto_model)
         del model

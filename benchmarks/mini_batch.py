@@ -48,7 +48,8 @@ def step(weights: Path, rows: int, texts: int) -> tuple[float, float]:
     from seedbed.encoders.models import loading
     from seedbed.encoders.training.chunks import in_chunks
 
-    encoder = loading.load(weights, pooling="mean", max_length=32).train()
+    encoder = loading.load(weights, pooling="mean").train()
+    encoder.max_seq_length = 32
     loss = SimCSELoss(encoder, 0.05)
     columns = [encoder.tokenize(random_texts(rows, seed)) for seed in (0, 1)]
     encoder.encode(random_texts(2, 2))

@@ -47,7 +47,8 @@ def main(argv: list[str] | None = None) -> None:
 
 def stepping(weights: Path, texts: list[str]) -> tuple[Callable[[], None], int]:
     """A step of unsupervised SimCSE and AdamW on all weights, clipped as in training; and the tokens of the texts."""
-    encoder = loading.load(weights, pooling="mean", max_length=128).train()
+    encoder = loading.load(weights, pooling="mean").train()
+    encoder.max_seq_length = 128
     features = encoder.preprocess(texts)
     loss = SimCSELoss(encoder, 0.05)
     optimiser = torch.optim.AdamW(encoder.parameters(), lr=1e-5, fused=True)

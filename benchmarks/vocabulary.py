@@ -47,7 +47,7 @@ def main(argv: list[str] | None = None) -> None:
     shared = 60 * random.standard_normal(300, np.float32)
     for (name, other), (text, more) in itertools.product(others.items(), {"much": 0, "little": shared}.items()):
         given = source, anchors + more, new + more
-        differ = np.abs(focus(*given) - other(*given)).max()
+        differ = np.abs(focus(*given)[0] - other(*given)).max()
         runs = {"ours": partial(focus, *given), "other": partial(other, *given)}
         least = rounds(runs, args.rounds)
         ratio = least["other"] / least["ours"]
@@ -60,7 +60,7 @@ def main(argv: list[str] | None = None) -> None:
     model = BertForMaskedLM(BertConfig(vocab_size=VOCABULARY, max_position_embeddings=256, **shape)).eval()
     ids = torch.randint(3, VOCABULARY, (args.blocks, 256))
     predicting = Predicting(model, tokenizer, 0.15)
-    masked, targets = predicting.mask(ids.clone(), torch.zeros_like(ids, dtype=torch.bool))
+    masked, targets = predicting.mask(ids)
     steps = {
         "masked": lambda: predicting.loss(masked, targets),
         "all": lambda: model(input_ids=masked, labels=targets).loss,

@@ -48,6 +48,4 @@ def placeholders(text: str) -> list[str]:
 
 def filled(text: str, facts: Mapping[str, str]) -> str:
     """A text with the values of one language for its placeholders."""
-    for name in placeholders(text):
-        text = text.replace(f"{{{name}}}", facts[name])
-    return text
+    return PLACEHOLDER.sub(lambda found: facts[found[1]], text)

@@ -23,6 +23,8 @@ TARGETS = "targets"
 """Key of a step's entry in the log: the number of targets that its loss is the mean of, where steps have different
 numbers.
 """
+POINTS = 20
+"""The maximum number of points of a saved loss curve."""
 Arguments = TypeVar("Arguments", bound=TrainingArguments)
 
 
@@ -38,8 +40,8 @@ class TrainedWeightsMixin:
     """A trainer whose checkpoints contain only the tensors that training changes."""
 
     def trained_weights(self) -> dict[str, Tensor]:
-        """Name -> each tensor that training changes, once."""
-        raise NotImplementedError
+        """Name -> each tensor that training changes, once: weights with a gradient."""
+        return {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         folder = Path(output_dir or self.args.output_dir)
@@ -128,7 +130,8 @@ def resumable() -> dict[str, Any]:
 def encoder_arguments(
     kind: type[Arguments], settings: Any, dtype: str, seed: int, checkpoints: Path, **more: Any
 ) -> Arguments:
-    """Training arguments of an encoder: AdamW on one device, for `fit`.
+    """Training arguments of an encoder: AdamW on one device, for `fit`. With several, the trainer would multiply the
+    batch and so the in-batch negatives.
 
     Args:
         kind: the class of the arguments.
@@ -149,12 +152,21 @@ def encoder_arguments(
         **resumable(),
         **more,
     )
-    return on_one_gpu(arguments)
+    arguments._n_gpu = min(arguments.n_gpu, 1)
+    return arguments
 
 
-def losses(state: TrainerState) -> list[float]:
-    """The loss of every step, also of those before a resumption."""
-    return [entry["loss"] for entry in state.log_history if "loss" in entry]
+def loss_curve(state: TrainerState) -> dict[str, Any]:
+    """Steps and losses of a training, those before a resumption included.
+
+    Returns:
+        `steps`, `loss` (at most POINTS means over equal stretches) and `final_loss` (the last of them, None without
+        steps).
+    """
+    losses = [entry["loss"] for entry in state.log_history if "loss" in entry]
+    stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
+    curve = [float(np.mean(stretch)) for stretch in stretches]
+    return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}
 
 
 def epoch_losses(state: TrainerState) -> list[float]:
@@ -177,11 +189,3 @@ def mixed(seed: int) -> int:
     although tables treat their runs as independent.
     """
     return int(np.random.SeedSequence(seed).generate_state(1)[0])
-
-
-def on_one_gpu(arguments: Arguments) -> Arguments:
-    """Restrict training arguments to one GPU; with several, the trainer would multiply the batch and so the in-batch
-    negatives.
-    """
-    arguments._n_gpu = min(arguments.n_gpu, 1)
-    return arguments

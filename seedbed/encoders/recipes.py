@@ -12,6 +12,7 @@ from seedbed.encoders import objectives
 from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.settings import MOST_NEIGHBOURS, NEIGHBOUR, Reference
+from seedbed.encoders.translations.settings import TranslationChoice
 from seedbed.generators.settings import METHODS, TRANSLATION
 from seedbed.names import SEED_PAIRS, Code
 from seedbed.resources import resource
@@ -130,7 +131,7 @@ class English(Settings):
     """Similarity of text and translation: by this backbone, `none`, or, left out, by the anchored features."""
     fusion: Literal["", "none", "concat", "prefix", "english"] = ""
     """How it reads a text and its chosen English; see docs/papers/lira.md. Only of backbones that are a `pair`."""
-    choose: Literal["", "actor", "uniform", "first", "judge", "critic", "oracle"] = ""
+    choose: Literal["", TranslationChoice] = ""
     """Which translation it reads."""
     actor: str = ""
     """The recipe whose policy and features choose; left out, the nearest it starts from."""

@@ -63,13 +63,14 @@ def nearest(
         Distances (n, k), ascending, and indices (n, k) into the corpus.
 
     Raises:
-        UserError: matrices or weights that do not fit, `k` below 1 or above m, or vectors that are not finite.
+        UserError: a negative weight, or none that is positive; `k` below 1 or above m; or vectors that are not finite.
     """
     queries = [as_vectors(x, "queries", np.float32) for x in queries]
     corpora = [as_vectors(x, "corpus", np.float32) for x in corpora]
     shares = _shares(weights)
-    _check(queries, corpora, shares, k)
     n, m = len(queries[0]), len(corpora[0])
+    if not 1 <= k <= m:
+        raise UserError(f"fusion: k is {k}; expected a number from 1 to the {m} rows of the corpus")
     bounds = [distance_bounds(*pair) for pair in zip(queries, corpora, strict=True)]
     coarse = np.array([share * unit for share, (_, unit) in zip(shares, bounds, strict=True)])
     coarse /= coarse.max()  # in a unit that float32 holds well
@@ -93,25 +94,6 @@ def _shares(weights: Sequence[float]) -> NDArray[np.float64]:
         shown = ", ".join(map(str, weights))
         raise UserError(f"fusion: weights {shown}; none may be negative, and one must be positive")
     return given / given.sum()
-
-
-def _check(queries: Sequence[NDArray], corpora: Sequence[NDArray], shares: NDArray, k: int) -> None:
-    """Raise a UserError where `nearest` cannot answer."""
-    if not len(queries) == len(corpora) == len(shares):
-        raise UserError(
-            f"fusion: queries of {len(queries)} encoders, corpora of {len(corpora)} and {len(shares)} weights; "
-            "give one of each for each"
-        )
-    for what, given in (("queries", queries), ("corpora", corpora)):
-        if len({len(x) for x in given}) > 1:
-            rows = ", ".join(str(len(x)) for x in given)
-            raise UserError(f"fusion: {what} of {rows} rows; all encoders see the same")
-    for number, (q, c) in enumerate(zip(queries, corpora, strict=True), start=1):
-        if q.shape[1] != c.shape[1]:
-            widths = f"{q.shape[1]} dimensions, its corpus {c.shape[1]}"
-            raise UserError(f"fusion: queries of encoder {number} have {widths}; they must agree")
-    if not 1 <= k <= len(corpora[0]):
-        raise UserError(f"fusion: k is {k}; expected a number from 1 to the {len(corpora[0])} rows of the corpus")
 
 
 def _candidates(

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import pytest
 from transformers import TrainerControl, TrainerState, TrainingArguments
 
-from seedbed.trainers import TARGETS, Checkpoints, epoch_losses, on_one_gpu
+from seedbed.trainers import TARGETS, Checkpoints, encoder_arguments, epoch_losses
 
 
 def saved(minutes: float, seconds: float, steps: int = 12, epoch: int = 4) -> list[int]:
@@ -53,7 +53,11 @@ def test_an_epochs_loss_weighs_steps_by_their_targets() -> None:
 
 @pytest.mark.parametrize(("seen", "used"), [(0, 0), (1, 1), (4, 1)])
 def test_of_several_gpus_one_is_used_and_the_batch_is_what_is_asked_for(tmp_path: Path, seen: int, used: int) -> None:
-    arguments = TrainingArguments(str(tmp_path), per_device_train_batch_size=8, use_cpu=True)
-    arguments._n_gpu = seen
-    assert on_one_gpu(arguments).n_gpu == used
-    assert arguments.train_batch_size == 8
+    class Seeing(TrainingArguments):
+        def __post_init__(self) -> None:
+            super().__post_init__()
+            self._n_gpu = seen
+
+    settings = SimpleNamespace(batch_size=8, learning_rate=1e-3, weight_decay=0.0)
+    arguments = encoder_arguments(Seeing, settings, "float32", 1, tmp_path)
+    assert (arguments.n_gpu, arguments.train_batch_size) == (used, 8)

@@ -108,14 +108,7 @@ class Static(Copy):
         """Make a static encoder, see `condense`."""
         from seedbed.encoders.compression.static import condense
 
-        return condense(
-            encoder,
-            texts,
-            dimensions=self.dimensions,
-            smoothing=self.smoothing,
-            whiten=self.whiten,
-            least=self.least_count,
-        )
+        return condense(encoder, texts, **self.model_dump())
 
 
 class Bfloat16(Copy):

@@ -26,7 +26,7 @@ def condense(
     dimensions: int,
     smoothing: float,
     whiten: bool,
-    least: int,
+    least_count: int,
 ) -> SentenceTransformer:
     """Make a static encoder: a text's vector is the mean of its tokens' vectors, which the encoder gives for single
     tokens.
@@ -41,7 +41,7 @@ def condense(
         dimensions: dimensions of the new vectors.
         smoothing: see above.
         whiten: scale all components to the same variance.
-        least: occurrences that a token needs in the texts.
+        least_count: occurrences that a token needs in the texts.
 
     Raises:
         UserError: more dimensions than the encoder or the tokens have; a tokenizer that cannot be cut; or an encoder
@@ -49,7 +49,7 @@ def condense(
     """
     counts = count_tokens(encoder, texts)
     tokenizer = encoder.tokenizer
-    ids = kept_ids(tokenizer, counts, least=least)
+    ids = kept_ids(tokenizer, counts, least=least_count)
     vectors = _each_alone(encoder, ids)
     if dimensions > min(vectors.shape):
         raise UserError(f"static.dimensions: {dimensions}, and {min(vectors.shape)} are there; give fewer")

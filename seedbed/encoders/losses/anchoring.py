@@ -19,13 +19,13 @@ from seedbed.encoders.translations.candidates import Candidates
 from seedbed.encoders.translations.policy import (
     ACTOR,
     BATCH,
+    Actor,
     Environment,
     pooled_inputs,
     pooled_states,
     similarities,
     unit_vectors,
 )
-from seedbed.encoders.translations.rewards import Actor
 from seedbed.io import UserError
 
 
@@ -46,16 +46,15 @@ def policy_loss(
         logits: the policy's scores of the candidates, (b, k).
         rewards: (b, k); no gradient flows into them.
         actions: the index of each row's sampled candidate, (b,); None: the expectation over all candidates.
-        mask: booleans (b, k), True where there is a candidate; None: everywhere. Logits and rewards elsewhere are
-            ignored.
+        mask: booleans (b, k), True where there is a candidate, at least one in each row; None: everywhere. Logits and
+            rewards elsewhere are ignored.
         baseline: "mean" subtracts the policy's expected reward of the row, "none" nothing.
 
     Returns:
         A scalar, in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, a row without a candidate, an action that is not a candidate, or an unknown
-            baseline.
+        UserError: shapes that do not fit.
     """
     mask = torch.ones_like(logits, dtype=torch.bool) if mask is None else mask
     shapes = [tuple(x.shape) for x in (logits, rewards, mask)]
@@ -64,10 +63,6 @@ def policy_loss(
             f"policy_loss: shapes {', '.join(map(str, shapes))}, mask {mask.dtype}; all must be the same (b, k), the "
             "mask torch.bool"
         )
-    if baseline not in ("none", "mean"):
-        raise UserError(f"policy_loss: baseline {baseline!r}; expected 'none' or 'mean'")
-    if (empty := (~mask.any(dim=1)).nonzero()).numel():
-        raise UserError(f"policy_loss: row {empty[0].item()} has no candidate; leave it out")
     precision = torch.promote_types(logits.dtype, torch.float32)
     logs = logits.to(precision).masked_fill(~mask, -torch.inf).log_softmax(dim=1)
     chances, rewards = logs.exp(), rewards.detach().to(precision).masked_fill(~mask, 0)
@@ -75,15 +70,7 @@ def policy_loss(
         rewards = rewards - (chances.detach() * rewards).sum(dim=1, keepdim=True)
     if actions is None:
         return -(chances * rewards).sum(dim=1).mean()
-    if actions.shape != logits.shape[:1] or not _chosen(mask, actions).all():
-        raise UserError(f"policy_loss: actions {actions.tolist()}; each must be a candidate of its row")
     return -(logs.gather(1, actions[:, None]) * rewards.gather(1, actions[:, None])).mean()
-
-
-def _chosen(mask: Tensor, actions: Tensor) -> Tensor:
-    """Whether each action (b,) is a candidate of its row of (b, k)."""
-    inside = (actions >= 0) & (actions < mask.shape[1])
-    return inside & mask.gather(1, actions.clamp(0, mask.shape[1] - 1)[:, None])[:, 0]
 
 
 def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared", "cosine"] = "squared") -> Tensor:
@@ -101,7 +88,7 @@ def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared",
         A scalar, in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, or an unknown form.
+        UserError: shapes that do not fit.
     """
     if (
         features.ndim != 3
@@ -114,9 +101,7 @@ def anchor_loss(features: Tensor, documents: Tensor, *, form: Literal["squared",
     g, h = features.to(precision).mean(dim=1), documents.to(precision)
     if form == "squared":
         return (g - h).square().sum(dim=1).mean()
-    if form == "cosine":
-        return (1 - cosine_similarity(g, h, dim=1)).mean()
-    raise UserError(f"anchor_loss: form {form!r}; expected 'squared' or 'cosine'")
+    return (1 - cosine_similarity(g, h, dim=1)).mean()
 
 
 class AnchoringLoss(nn.Module):

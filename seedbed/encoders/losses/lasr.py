@@ -44,7 +44,7 @@ class CorrelationLoss(nn.Module):
         super().__init__()
         self.model = encoder
         self.scores = scores
-        self.queue = Queue(queue_size, 2) if queue_size else None
+        self.queue = Queue(queue_size, 2)
         self.warm_up = warm_up
         self.pearson_weight = pearson_weight
         self.temperature = temperature
@@ -59,7 +59,7 @@ class CorrelationLoss(nn.Module):
         one, two = _directions(self.model, features)
         predicted, gold = (one * two).sum(dim=1), of_rows(self.scores, rows)
         self.batch = torch.stack([predicted.detach(), gold], dim=1), rows
-        held = predicted.new_zeros(0, 2) if self.queue is None else self.queue.vectors
+        held = self.queue.vectors
         if len(held) + len(predicted) < self.warm_up:
             return 0 * predicted.sum()
         return correlation_loss(
@@ -72,8 +72,7 @@ class CorrelationLoss(nn.Module):
 
     def after_step(self) -> None:
         """Add the batch's cosines and scores to the queue; the trainer calls it after each optimiser step."""
-        if self.queue is not None:
-            self.queue.add(*self.batch)
+        self.queue.add(*self.batch)
 
 
 class ListwiseLoss(nn.Module):
@@ -142,8 +141,7 @@ class ListwiseLoss(nn.Module):
         self.register_buffer("language", torch.zeros(self.count, dtype=torch.int64), persistent=False)
         if languages is not None:
             self.language[documents] = languages
-        width = encoder.get_embedding_dimension()
-        self.queue = Queue(queue_size, width) if queue_size else None
+        self.queue = Queue(queue_size, encoder.get_embedding_dimension())
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
         """Compute the mean loss over the batch's queries that have a relevant document and a negative; 0 if there are
@@ -157,10 +155,8 @@ class ListwiseLoss(nn.Module):
         numbers = of_rows(self.documents, rows)
         self.batch = documents.detach(), numbers
         own, language = (queries * documents).sum(dim=1), self.language[numbers]
-        others = documents
-        if self.queue is not None:  # the oldest first
-            others = torch.cat([self.queue.vectors.to(documents), documents])
-            numbers = torch.cat([self.queue.ids, numbers])
+        others = torch.cat([self.queue.vectors.to(documents), documents])  # the oldest first
+        numbers = torch.cat([self.queue.ids, numbers])
         newest = _last_of_each(numbers)
         others, numbers = others[newest], numbers[newest]
         pairs = of_rows(self.queries, rows)[:, None] * self.count + numbers
@@ -182,10 +178,10 @@ class ListwiseLoss(nn.Module):
         if self.gate != "none":
             # A constant: else training would pull a negative nearer, so that it counts less.
             weights = safe_weights(scores.detach(), relevance, margin=self.margin, temperature=self.gate_temperature)
-        printed = self.gate == "discounts"
-        gain = soft_ndcg(scores, relevance, weights=weights, gate="discounts" if printed else "ranks", **self.ranking)
+        gate = "discounts" if self.gate == "discounts" else "ranks"
+        gain = soft_ndcg(scores, relevance, weights=weights, gate=gate, **self.ranking)
         negatives = scores[:, 1:]
-        if weights is not None and not printed:
+        if self.gate == "ranks":
             negatives = negatives.masked_fill(weights[:, 1:] < 0.5, -torch.inf)
         hinge = (self.hinge_margin + negatives.max(dim=1).values - scores[:, 0]).clamp(min=0)
         mean, variance = _moments(scores)
@@ -194,8 +190,7 @@ class ListwiseLoss(nn.Module):
 
     def after_step(self) -> None:
         """Add the batch's documents to the queue; the trainer calls it after each optimiser step."""
-        if self.queue is not None:
-            self.queue.add(*self.batch)
+        self.queue.add(*self.batch)
 
 
 def _directions(model: nn.Module, features: Iterable[dict[str, Any]]) -> list[Tensor]:

@@ -1,4 +1,4 @@
-"""Masked language modelling as an additional loss to a contrastive one."""
+"""Masked language modelling: masks, the loss of masked tokens, and that in addition to a contrastive loss."""
 
 from __future__ import annotations
 
@@ -9,23 +9,56 @@ import torch
 from sentence_transformers.base.losses.merged_forward import merge_feature_batches
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
-from transformers import DataCollatorForLanguageModeling, PreTrainedModel
+from transformers import DataCollatorForLanguageModeling, PreTrainedModel, PreTrainedTokenizerBase
 
 from seedbed.encoders.losses.contrastive import SimCSELoss
+
+
+class Masking:
+    """Chooses tokens at random: 80 % of them are replaced by the mask, 10 % by a random token, and 10 % are unchanged.
+
+    Args:
+        tokenizer: its special tokens are never chosen.
+        probability: probability that another token is chosen.
+    """
+
+    def __init__(self, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:
+        self.mask = DataCollatorForLanguageModeling(tokenizer, mlm_probability=probability).torch_mask_tokens
+        self.special = torch.tensor(tokenizer.all_special_ids)
+
+    def __call__(self, ids: Tensor, attended: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """Token ids (n, t) with masks, and the original token where one was chosen, -100 elsewhere.
+
+        Padding, where the attention mask `attended` (n, t) is 0, is never chosen.
+        """
+        on_cpu = ids.cpu()
+        kept = torch.isin(on_cpu, self.special)
+        if attended is not None:
+            kept |= attended.cpu() == 0
+        masked, targets = self.mask(on_cpu.clone(), kept)
+        return masked.to(ids.device), targets.to(ids.device)
+
+
+def masked_cross_entropy(head: PreTrainedModel, states: Tensor, targets: Tensor) -> Tensor:
+    """Mean cross-entropy of masked tokens, from their last states (n, width) and the tokens (n,) that belong there.
+
+    Of these alone: scores of a vocabulary of 250,000 for every token would fill a GPU.
+    """
+    scores = head(inputs_embeds=states[None]).logits[0]
+    return cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), targets)
 
 
 class WithMaskedLM(nn.Module):
     """A contrastive loss plus a weighted masked-language-modelling loss on the same texts.
 
-    A second forward pass encodes the batch with masked tokens; the mean cross-entropy of the chosen tokens is added. Of
-    the chosen tokens, 80 % are replaced by the mask, 10 % by a random token and 10 % are unchanged. Source:
-    princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
+    A second forward pass encodes the batch with masked tokens; the mean cross-entropy of the chosen tokens is added.
+    Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
 
     Args:
         contrast: the contrastive loss.
         head: the backbone's head for masked language modelling, from `mlm_head.load_head`.
         weight: weight of the masked-language-modelling loss.
-        probability: probability that a token is chosen; special tokens and padding never are.
+        probability: see `Masking`.
         half: run the head's matrix products in bfloat16.
     """
 
@@ -38,9 +71,7 @@ class WithMaskedLM(nn.Module):
         self.head = head
         self.weight = weight
         self.half = half
-        tokenizer = self.model.tokenizer
-        self.mask = DataCollatorForLanguageModeling(tokenizer, mlm_probability=probability).torch_mask_tokens
-        self.special = torch.tensor(tokenizer.all_special_ids)
+        self.mask = Masking(self.model.tokenizer, probability)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor | None = None) -> Tensor:
         """Compute the loss of one batch; if no token was chosen, it is the contrastive loss alone.
@@ -55,19 +86,13 @@ class WithMaskedLM(nn.Module):
         merged = merge_feature_batches(columns)
         chosen = [self._masked(column) for column in (columns if merged is None else [merged])]
         states, targets = (torch.cat(parts) for parts in zip(*chosen, strict=True))
-        return loss + self.weight * self._cross_entropy(states, targets) if len(targets) else loss
+        if not len(targets):
+            return loss
+        with torch.autocast(states.device.type, torch.bfloat16, enabled=self.half):
+            return loss + self.weight * masked_cross_entropy(self.head, states, targets)
 
     def _masked(self, features: dict[str, Any]) -> tuple[Tensor, Tensor]:
         """Last states (masked tokens, width) of the texts with masks in them, and the tokens that belong there."""
-        ids = features["input_ids"].cpu()
-        kept = torch.isin(ids, self.special) | (features["attention_mask"].cpu() == 0)
-        masked, targets = self.mask(ids.clone(), kept)
-        device, chosen = features["input_ids"].device, targets != -100
-        states = self.model(features | {"input_ids": masked.to(device)})["token_embeddings"]
-        return states[chosen.to(device)], targets[chosen].to(device)
-
-    def _cross_entropy(self, states: Tensor, targets: Tensor) -> Tensor:
-        # Scores of the masked tokens alone: a vocabulary of 250,000 for every token would fill a GPU.
-        with torch.autocast(states.device.type, torch.bfloat16, enabled=self.half):
-            scores = self.head(inputs_embeds=states[None]).logits[0]
-        return cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), targets)
+        masked, targets = self.mask(features["input_ids"], features["attention_mask"])
+        chosen = targets != -100
+        return self.model(features | {"input_ids": masked})["token_embeddings"][chosen], targets[chosen]

@@ -18,17 +18,12 @@ class Queue(nn.Module):
     Its content is in buffers, so checkpoints contain it.
 
     Args:
-        size: the maximum number of vectors.
+        size: the maximum number of vectors; 0: it stays empty.
         width: dimensions of a vector.
-
-    Raises:
-        UserError: a size or width below 1.
     """
 
     def __init__(self, size: int, width: int) -> None:
         super().__init__()
-        if min(size, width) < 1:
-            raise UserError(f"queue: size {size}, width {width}; both must be at least 1")
         self.register_buffer("held", torch.zeros(size, width))
         self.register_buffer("held_ids", torch.zeros(size, dtype=torch.int64))
         self.register_buffer("count", torch.zeros((), dtype=torch.int64))
@@ -60,7 +55,7 @@ class Queue(nn.Module):
                 f"queue: vectors {tuple(vectors.shape)} and ids {tuple(ids.shape)}; expected (n, {width}) and (n,)"
             )
         for held, new in ((self.held, vectors), (self.held_ids, ids)):
-            held.copy_(torch.cat([held, new.to(held)])[-size:])
+            held.copy_(torch.cat([held, new.to(held)])[len(new) :])
         self.count.add_(len(vectors)).clamp_(max=size)
 
 
@@ -78,10 +73,8 @@ def momentum_update(target: nn.Module, source: nn.Module, *, momentum: float) ->
         momentum: m, at least 0 and below 1.
 
     Raises:
-        UserError: another momentum, different names or shapes, or half-precision weights in the target.
+        UserError: different names or shapes, or half-precision weights in the target.
     """
-    if not 0 <= momentum < 1:
-        raise UserError(f"momentum: {momentum}; it must be at least 0 and below 1")
     ours, theirs = dict(target.named_parameters()), dict(source.named_parameters())
     if [(name, x.shape) for name, x in ours.items()] != [(name, x.shape) for name, x in theirs.items()]:
         raise UserError("momentum: the two modules have other weights; one must be a copy of the other")

@@ -25,18 +25,12 @@ def soft_ranks(scores: Tensor, *, temperature: float) -> Tensor:
 
     Returns:
         Ranks of the shape of `scores`, in float32 or more precise.
-
-    Raises:
-        UserError: a single number instead of an axis of scores, or a temperature that is not above 0.
     """
-    if not scores.ndim:
-        raise UserError("soft_ranks: a single number; scores are (..., n)")
-    return 1 + _ahead(scores, temperature, "soft_ranks", ascending=True).sum(dim=-1)
+    return 1 + _ahead(scores, temperature, ascending=True).sum(dim=-1)
 
 
-def _ahead(scores: Tensor, temperature: float, name: str, *, ascending: bool) -> Tensor:
+def _ahead(scores: Tensor, temperature: float, *, ascending: bool) -> Tensor:
     """How far (..., i, j) score j comes before score i, from 0 to 1; 0 for j = i."""
-    _require_positive(name, temperature=temperature)
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     differences = scores[..., None, :] - scores[..., :, None]
     differences = -differences if ascending else differences
@@ -69,15 +63,12 @@ def correlation_loss(
         A scalar from 0 to 2, computed in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, an empty batch, a weight outside 0 to 1, or a temperature that is not above
-            0.
+        UserError: shapes that do not fit, or an empty batch.
     """
     before = history or (predicted[:0], gold[:0])
     shapes = [tuple(part.shape) for part in (predicted, gold, *before)]
     if predicted.ndim != 1 or before[0].ndim != 1 or shapes[::2] != shapes[1::2] or not len(predicted):
         raise UserError(f"correlation_loss: shapes {', '.join(map(str, shapes))}; expected (n,), (n,), (m,), (m,)")
-    if not 0 <= pearson_weight <= 1:
-        raise UserError(f"correlation_loss: pearson_weight {pearson_weight}; it must be from 0 to 1")
     precision = torch.promote_types(predicted.dtype, torch.float32)
     predicted, gold = (
         torch.cat([old.detach().to(new.device, precision), new.to(precision)])
@@ -117,13 +108,9 @@ def safe_weights(scores: Tensor, relevance: Tensor, *, margin: float, temperatur
         Weights (b, c) from 0 to 1, in float32 or more precise.
 
     Raises:
-        UserError: shapes that do not fit, a document in column 0 that is not relevant, or a temperature that is not
-            above 0.
+        UserError: shapes that do not fit.
     """
     _require_lists("safe_weights", scores, relevance)
-    _require_positive("safe_weights", temperature=temperature)
-    if not (relevance[:, 0] > 0).all():
-        raise UserError("safe_weights: a query's own document, in column 0, is not relevant to it")
     scores = scores.to(torch.promote_types(scores.dtype, torch.float32))
     weights = torch.sigmoid((scores[:, :1] - margin - scores) / temperature)
     return weights.masked_fill(relevance > 0, 1.0)
@@ -158,14 +145,10 @@ def soft_ndcg(
         (b,), in float32 or more precise; 0 for a query without a relevant document.
 
     Raises:
-        UserError: shapes that do not fit, a negative relevance, an unknown gate, or a k or temperature that is not
-            above 0.
+        UserError: shapes that do not fit.
     """
     _require_lists("soft_ndcg", scores, relevance, *([] if weights is None else [weights]))
-    _require_positive("soft_ndcg", cut_temperature=cut_temperature, k=k)
-    if gate not in ("ranks", "discounts"):
-        raise UserError(f"soft_ndcg: gate {gate!r}; expected 'ranks' or 'discounts'")
-    ahead = _ahead(scores, temperature, "soft_ndcg", ascending=False)
+    ahead = _ahead(scores, temperature, ascending=False)
     weights = torch.ones_like(ahead[:, 0]) if weights is None else weights.to(ahead.dtype)
     ranks = 1 + (ahead * weights[:, None] if gate == "ranks" else ahead).sum(dim=-1)
     discounts = 1 / torch.log2(1 + ranks)
@@ -179,15 +162,7 @@ def soft_ndcg(
 
 
 def _require_lists(name: str, scores: Tensor, *others: Tensor) -> None:
-    """Scores of lists (b, c), and as many of what goes with them, the first of it a relevance."""
+    """Scores of lists (b, c), and as many of what goes with them."""
     if scores.ndim != 2 or not scores.shape[1] or any(other.shape != scores.shape for other in others):
         shapes = ", ".join(str(tuple(one.shape)) for one in (scores, *others))
         raise UserError(f"{name}: shapes {shapes}; all must be the same (b, c), c >= 1")
-    if (others[0] < 0).any():
-        raise UserError(f"{name}: a relevance is negative; expected 0, 1, 2, ...")
-
-
-def _require_positive(name: str, **values: float) -> None:
-    for setting, value in values.items():
-        if not value > 0:
-            raise UserError(f"{name}: {setting} {value}; it must be above 0")

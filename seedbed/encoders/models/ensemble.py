@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 
 from seedbed import manifests
 from seedbed.io import UserError, atomic_directory, sha256
+from seedbed.markdown import table
 
 TEMPLATE = """# {name}
 
 Several sentence encoders at once, fused with Seedbed: neighbours by the weighted sum of Euclidean distances (DistFuse).
 
-| Encoder | Weight |
-| --- | --- |
 {members}
 
 {chosen}
@@ -64,7 +63,7 @@ def write_card(directory: Path, facts: Mapping[str, Any]) -> None:
     about, chosen = facts["about"], facts["chosen"]
     text = TEMPLATE.format(
         name=" ".join(str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)),
-        members="\n".join(f"| {name} | {weight:g} |" for name, weight in about["weights"].items()),
+        members=table(("Encoder", "Weight"), [(name, f"{weight:g}") for name, weight in about["weights"].items()]),
         chosen=f"The weights were chosen on {chosen['dev']}." if chosen else "The weights were given.",
     )
     (directory / "README.md").write_text(text, encoding="utf-8")

@@ -43,7 +43,6 @@ def load(
     layers: int = 4,
     prefix: Prefix | None = None,
     language: str = "",
-    max_length: int | None = None,
     seed: int = 0,
     dropout: float | None = None,
 ) -> SentenceTransformer:
@@ -63,7 +62,6 @@ def load(
             encoder. `Prompts` give one for queries and one for documents, a mapping one for each language. None: the
             prompts in the weights' own file, see `prompts.read_prompts`.
         language: the language whose prompt is the default, if `prefix` is a mapping.
-        max_length: maximum tokens of a text; None: the backbone's maximum.
         seed: seed of the dense layer's weights; nothing else is random.
         dropout: dropout probability of every layer, for training; None: the backbone's.
 
@@ -85,8 +83,7 @@ def load(
     if pooling == "static":
         return set_prompts(_static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
-    transformer = _transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout)
-    transformer = limited(transformer, max_length)
+    transformer = limited(_transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout))
     modules = [transformer, *_pooling(pooling, transformer, layers, seed)]
     return set_prompts(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
 
@@ -262,10 +259,9 @@ def save_with(transformer: Transformer, options: dict[str, Any]) -> None:
     transformer.config_keys = [*dict.fromkeys([*transformer.config_keys, "model_kwargs"])]
 
 
-def limited(transformer: Transformer, max_length: int | None = None) -> Transformer:
-    """The transformer, which reads as many tokens as it can, or `max_length`, and is filled up on the right."""
-    limit = max_tokens(transformer.auto_model, transformer.max_seq_length)
-    transformer.max_seq_length = min(limit, max_length or limit)
+def limited(transformer: Transformer) -> Transformer:
+    """The transformer, which reads as many tokens as it can and is filled up on the right."""
+    transformer.max_seq_length = max_tokens(transformer.auto_model, transformer.max_seq_length)
     # An encoder has its first token at the first place, and BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
     return transformer

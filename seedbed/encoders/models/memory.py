@@ -27,7 +27,7 @@ GIB = 2**30
 def require_fit(
     encoder: SentenceTransformer, columns: Mapping[str, Sequence[str]], training: Training, prefix: str
 ) -> None:
-    """Check that a training batch fits the machine's memory. With a GPU nothing is checked: it raises its own error.
+    """Check that a training batch fits the machine's memory, see `require`.
 
     Args:
         encoder: the encoder in training; weights with `requires_grad` are trained.
@@ -38,8 +38,6 @@ def require_fit(
     Raises:
         UserError: even the estimated minimum is far above the machine's memory.
     """
-    if torch.cuda.is_available():
-        return
     rows, tokens = _batch(encoder, columns, training, prefix)
     require(
         encoder,
@@ -82,7 +80,8 @@ def texts_at_once(
 
 
 def require(model: nn.Module, *, rows: int, tokens: float, half: bool, setting: str, advice: str) -> None:
-    """Check that batches of `rows` rows of `tokens` tokens fit the machine's memory. With a GPU nothing is checked.
+    """Check that batches of `rows` rows of `tokens` tokens fit the machine's memory. With a GPU nothing is checked: it
+    raises its own error.
 
     Args:
         model: an encoder or a transformer; weights with `requires_grad` are trained.

@@ -1,7 +1,7 @@
 """Objectives: what training minimises. Each file of this folder is one, and the folder is the list of them.
 
-A file `name.py` has one class `Name`, a sub-class of `Objective`. It is imported when it is first used; import PyTorch
-inside methods only, so that planning a study stays fast.
+A file `name.py` has one class `Name`, a sub-class of `Objective`, which has the types of its methods. It is imported
+when it is first used; import PyTorch inside methods only, so that planning a study stays fast.
 """
 
 from __future__ import annotations

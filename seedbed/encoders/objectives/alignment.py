@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from seedbed import manifests
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.settings import Pivot, Training
+from seedbed.encoders.settings import Pivot
 from seedbed.io import UserError
 
 if TYPE_CHECKING:
     import pandas as pd
-    from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 PIVOT = "pivot_"
 """Prefix of the columns of pivot sentences, if a row has several."""
@@ -52,7 +48,7 @@ class Alignment(Objective):
     pivot: Pivot = Pivot()
     """The encoder whose vectors are the target; its recipe must train an encoder for each language."""
 
-    def columns(self, table: pd.DataFrame) -> dict[str, list[str]]:
+    def columns(self, table):
         """Select the text columns in the encoder's own language; the others have precomputed vectors.
 
         Raises:
@@ -61,9 +57,7 @@ class Alignment(Objective):
         columns, fixed = super().columns(table), _fixed(table)
         return {name: texts for name, texts in columns.items() if name not in fixed}
 
-    def loss(
-        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
-    ) -> nn.Module:
+    def loss(self, encoder, table, training, folders):
         """Build an `AlignmentLoss` with the pivot vectors of `folders["pivot"]`.
 
         Raises:
@@ -79,9 +73,7 @@ class Alignment(Objective):
         negatives = with_negatives(table, "negative", f"{PIVOT}negative")
         return AlignmentLoss(encoder, Vectors(folders["pivot"]), texts, training.temperature, negatives)
 
-    def remarks(
-        self, encoder: SentenceTransformer, columns: Mapping[str, list[str]], folders: Mapping[str, Path]
-    ) -> dict[str, Any]:
+    def remarks(self, encoder, columns, folders):
         """The digest of the pivot encoder."""
         folder = folders["pivot"]
         return {"pivot": manifests.read(folder / manifests.MANIFEST)["encoder"]} if folder else {}

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.settings import BEFORE, Training
+from seedbed.encoders.settings import BEFORE
 from seedbed.encoders.translations.settings import WEIGHTS
 from seedbed.io import UserError
 
 if TYPE_CHECKING:
-    import pandas as pd
-    from sentence_transformers import SentenceTransformer
-    from torch import nn
-
     from seedbed.encoders.models.two_paths import FeaturePath
     from seedbed.encoders.translations.candidates import Candidates
 
@@ -71,11 +65,11 @@ class Anchoring(Objective):
     adaptor_rate: float = Field(1.0e-4, gt=0)
     """Learning rate of the adaptor."""
 
-    def cached_bytes(self, texts: float, translations: float, source: float, width: float) -> float:
+    def cached_bytes(self, texts, translations, source, width):
         """Bytes of the cached states of texts, and of the states and vectors of translations, in float32."""
         return 4 * (self.pool_size * (texts * source + translations * width) + translations * width)
 
-    def prepare(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
+    def prepare(self, encoder, folders, seed):
         """Add a new `FeaturePath` of the English encoder's width to the transformer, unless it has one.
 
         Raises:
@@ -101,17 +95,15 @@ class Anchoring(Objective):
         path = FeaturePath(source, width, self.hidden, self.pool_size)
         return of_modules(encoder, [encoder[0], path.to(encoder.device)])
 
-    def whole_batch_reason(self, training: Training) -> str:
+    def whole_batch_reason(self, training):
         """If the transformer is trained: the loss reads a text's features, of which the vector is the mean."""
         return "" if training.part == "head" else "reads features of texts"
 
-    def rates(self, training: Training) -> dict[str, float]:
+    def rates(self, training):
         """Learning rates of the policy and of the adaptor, by regular expressions of their weights' names."""
         return {r"^actor\.": self.actor_rate, r"\.adaptor\.": self.adaptor_rate}
 
-    def loss(
-        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
-    ) -> nn.Module:
+    def loss(self, encoder, table, training, folders):
         """Build an `AnchoringLoss`; the English encoder's prompt is that in the table's column BEFORE of candidates, or
         that in its own file.
 
@@ -162,6 +154,6 @@ class Anchoring(Objective):
             f"{has / memory.GIB:.1f}, of which half may be taken; give {max(1, fitting)} or less, or fewer rows"
         )
 
-    def remarks(self, encoder: Any, columns: Any, folders: Mapping[str, Path]) -> dict[str, Any]:
+    def remarks(self, encoder, columns, folders):
         """The name of the English encoder."""
         return {"english": folders["english"].parent.name if "english" in folders else ""}

@@ -1,21 +1,9 @@
 """Correlation of pairs' cosines with their gold scores, over the batch and a queue of earlier pairs."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
-
 from pydantic import Field
 
 from seedbed.encoders.objectives import Queued
-from seedbed.encoders.settings import Training
 from seedbed.io import UserError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 
 class Correlation(Queued):
@@ -41,9 +29,7 @@ class Correlation(Queued):
     temperature: float = Field(0.1, gt=0)
     """Tau of the soft ranks, on cosines; `training.temperature` does not count."""
 
-    def loss(
-        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
-    ) -> nn.Module:
+    def loss(self, encoder, table, training, folders):
         """Build a `CorrelationLoss`.
 
         Raises:

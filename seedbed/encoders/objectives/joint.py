@@ -1,7 +1,5 @@
 """Joint alignment: parallel adapters of the encoders of all languages are trained together."""
 
-from __future__ import annotations
-
 from seedbed.encoders.objectives import Objective
 
 

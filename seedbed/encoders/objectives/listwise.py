@@ -1,21 +1,11 @@
 """Listwise ranking: a differentiable nDCG of each query's document among its nearest other documents."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from pydantic import Field
 
 from seedbed.encoders.objectives import LANGUAGE, Queued
-from seedbed.encoders.settings import Training
 from seedbed.io import UserError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 
 class Listwise(Queued):
@@ -60,9 +50,7 @@ class Listwise(Queued):
     variance: float = Field(0.15, ge=0)
     """Nu (paper: about 0.15)."""
 
-    def loss(
-        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
-    ) -> nn.Module:
+    def loss(self, encoder, table, training, folders):
         """Build a `ListwiseLoss`.
 
         Raises:

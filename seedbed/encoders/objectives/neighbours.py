@@ -1,21 +1,12 @@
 """NeighXLM: translations and their mined neighbours, contrasted in the batch and with a queue of earlier vectors."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.settings import NEIGHBOUR, Training
+from seedbed.encoders.settings import NEIGHBOUR
 from seedbed.io import UserError
-
-if TYPE_CHECKING:
-    import pandas as pd
-    from sentence_transformers import SentenceTransformer
-    from torch import nn
 
 Width = Annotated[int, Field(gt=0)]
 
@@ -75,7 +66,7 @@ class Neighbours(Objective):
             return (("anchor", "positive", "negative", *ranks),)
         return (("pivot", "text", *ranks), ("anchor", "positive", *ranks), ("sentence1", "sentence2", *ranks))
 
-    def read_as(self, columns: Sequence[str]) -> dict[str, str]:
+    def read_as(self, columns):
         """As `Objective.read_as`, but neighbours are read as the positives that they are neighbours of."""
         return {name: columns[1] if name.startswith(NEIGHBOUR) else name for name in columns}
 
@@ -84,9 +75,7 @@ class Neighbours(Objective):
         """2 with a queue: the momentum encoder encodes each anchor and positive once more."""
         return 0 if self.queue == "none" else 2
 
-    def loss(
-        self, encoder: SentenceTransformer, table: pd.DataFrame, training: Training, folders: Mapping[str, Path]
-    ) -> nn.Module:
+    def loss(self, encoder, table, training, folders):
         """Build a `NeighbourLoss`.
 
         Raises:

@@ -27,11 +27,10 @@ from seedbed.encoders.objectives import Objective
 from seedbed.encoders.prompts import prompts_of
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
-from seedbed.encoders.training.train import summary
 from seedbed.io import UserError, atomic_directory, fingerprint
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
 
 
 def train_joint_adapters(
@@ -98,7 +97,7 @@ def train_joint_adapters(
     with atomic_directory(run.output) as directory:
         for code in together.learning:
             parallel_adapters.write(together.encoder(code)[0].adapters, directory / f"{code}.safetensors")
-        facts = {"encoders": known, "training": settings | counts | summary(losses(trainer.state))}
+        facts = {"encoders": known, "training": settings | counts | loss_curve(trainer.state)}
         manifest = manifests.write(directory, {"about": run.about, **facts, "versions": versions()})
     shutil.rmtree(checkpoints, ignore_errors=True)
     return manifest
@@ -286,7 +285,3 @@ class _Trainer(TrainedWeightsMixin, Trainer):
 
     def _get_train_sampler(self, *args: Any) -> SequentialSampler:
         return SequentialSampler(self.train_dataset)
-
-    def trained_weights(self) -> dict[str, Tensor]:
-        """The adapters' weights."""
-        return {name: weight for name, weight in self.model.named_parameters() if weight.requires_grad}

@@ -11,11 +11,9 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import cross_entropy
 from torch.utils.data import Dataset
 from transformers import (
     AutoModelForMaskedLM,
-    DataCollatorForLanguageModeling,
     PreTrainedModel,
     PreTrainedTokenizerBase,
     Trainer,
@@ -24,16 +22,16 @@ from transformers import (
 
 from seedbed.checkpoints import Run
 from seedbed.encoders.export.save import save_with_head
+from seedbed.encoders.losses.mlm import Masking, masked_cross_entropy
 from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import directory_of, max_tokens
 from seedbed.encoders.models.mlm_head import head_of, missing_head_weights
 from seedbed.encoders.objectives.masked import Masked
-from seedbed.encoders.training.train import summary
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
 TOGETHER = 1000
@@ -107,7 +105,7 @@ def adapt(
         train_dataset=_Blocks(rows),
     )
     fit(trainer, run.minutes)
-    result = {"blocks": len(rows), "head": "new" if new else "own"} | summary(losses(trainer.state))
+    result = {"blocks": len(rows), "head": "new" if new else "own"} | loss_curve(trainer.state)
     facts = settings.model_dump(mode="json") | result
     save_with_head(model, tokenizer, weights, run.output, run.about, facts, tell=run.tell, **options)
     shutil.rmtree(checkpoints, ignore_errors=True)
@@ -148,36 +146,26 @@ class Predicting(nn.Module):
     Args:
         model: a Hugging Face `...ForMaskedLM`.
         tokenizer: its tokenizer.
-        probability: probability that a token is chosen, special ones excepted; of the chosen 80 % are replaced by the
-            mask, 10 % by a random token.
+        probability: see `Masking`.
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:
         super().__init__()
         self.model = model
-        self.mask = DataCollatorForLanguageModeling(tokenizer, mlm_probability=probability).torch_mask_tokens
-        self.special = torch.tensor(tokenizer.all_special_ids)
+        self.mask = Masking(tokenizer, probability)
         self._head = (head_of(model),)  # in a tuple: its weights are the model's
 
     def forward(self, input_ids: Tensor) -> dict[str, Tensor]:
         """Mask blocks of token ids (n, length) with torch's generator and compute {"loss": a scalar}."""
-        ids = input_ids.cpu()
-        masked, targets = self.mask(ids.clone(), torch.isin(ids, self.special))
-        return {"loss": self.loss(masked.to(input_ids.device), targets.to(input_ids.device))}
+        return {"loss": self.loss(*self.mask(input_ids))}
 
     def loss(self, masked: Tensor, targets: Tensor) -> Tensor:
-        """The mean cross-entropy of masked tokens.
-
-        Args:
-            masked: token ids (n, length) with masks.
-            targets: the original token where one was chosen, -100 elsewhere, (n, length).
-        """
+        """The mean cross-entropy of masked tokens; arguments as `Masking` makes them."""
         states = self.model.base_model(input_ids=masked).last_hidden_state
         chosen = targets != -100
         if not chosen.any():
             return states.sum() * 0
-        scores = self._head[0](inputs_embeds=states[chosen][None]).logits[0]
-        return cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), targets[chosen])
+        return masked_cross_entropy(self._head[0], states[chosen], targets[chosen])
 
 
 def _opened(folder: Path) -> tuple[PreTrainedModel, bool]:
@@ -186,9 +174,8 @@ def _opened(folder: Path) -> tuple[PreTrainedModel, bool]:
         try:
             model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **REPORTED, dtype=torch.float32)
         except ValueError:
-            model, report = None, {}
-    if model is None:
-        raise UserError(f"{folder}: this type of model has no masked language modelling; take another backbone")
+            what = "this type of model has no masked language modelling"
+            raise UserError(f"{folder}: {what}; take another backbone") from None
     missing = missing_head_weights(model, report)
     require_whole(folder, report, lambda key: is_pooler(key) or key in missing)
     decoder = model.get_output_embeddings()
@@ -213,7 +200,3 @@ class _Blocks(Dataset):
 
 class _Trainer(TrainedWeightsMixin, Trainer):
     """Keeps each weight once in checkpoints: a tied decoder is the word embeddings."""
-
-    def trained_weights(self) -> dict[str, Tensor]:
-        """All weights."""
-        return dict(self.model.named_parameters())

@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import torch
 from datasets import Dataset
@@ -16,7 +15,7 @@ from sentence_transformers.base.sampler import DefaultBatchSampler
 from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 from torch import nn
 from torch.utils.data import SequentialSampler
-from transformers import TrainerCallback
+from transformers import TrainerCallback, TrainerState
 
 from seedbed import processes
 from seedbed.checkpoints import Run
@@ -36,10 +35,7 @@ from seedbed.encoders.training.start import Start
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, losses, mixed
-
-POINTS = 20
-"""The maximum number of points of a saved loss curve."""
+from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
 
 
 def train(
@@ -79,7 +75,7 @@ def train(
     """
     training = training.updated({"precision": precision(training.precision)})
     encoder = start.open(training, objective, seed)
-    result, loss = {"examples": 0} | summary([]), None
+    result, loss = {"examples": 0} | loss_curve(TrainerState()), None
     if objective:
         encoder, loss, checkpoints, facts = _train(encoder, start, table, training, objective, seed, run)
         result |= facts
@@ -114,6 +110,8 @@ def _train(
     if training.mlm_weight and not objective.masks_words:
         name = objectives.name_of(objective)
         raise UserError(f"training.mlm_weight: {name} predicts no masked words; set it to 0, or train by contrast")
+    if table is None:
+        raise _too_few(objective, 0)
     table, laid_out, once = _in_order(table, objective, training, seed, start.prefix)
     if training.distinct and laid_out:
         raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
@@ -121,8 +119,7 @@ def _train(
     if spoken and objective.mixed:
         reason = "a column has texts of two languages, and the prompt depends on the language"
         raise UserError(f"{objectives.name_of(objective)}: {reason}; take a prompt that is the same for all")
-    if table is not None:
-        table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
+    table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
     read = prompted(table, _texts(objective), start.prefix, start.languages) if spoken else table
     columns = _columns(objective, read, training)
     prompts = dict.fromkeys(columns, "") if spoken else _prompts(encoder, objective, [*columns])
@@ -140,7 +137,7 @@ def _train(
         with in_chunks(encoder, at_once), trainer.shares.encoded_by(encoder), _checkpointed(encoder, training):
             fit(trainer, run.minutes)
         findings = loss.findings() if hasattr(loss, "findings") else {}
-    facts = result | summary(losses(trainer.state)) | learnt_weights(encoder) | findings
+    facts = result | loss_curve(trainer.state) | learnt_weights(encoder) | findings
     if at_once and not training.mini_batch:
         facts["texts encoded at once"] = at_once
     if processes.count() > 1:
@@ -181,15 +178,15 @@ def _checkpointed(encoder: SentenceTransformer, training: Training) -> Iterator[
 
 
 def _in_order(
-    table: pd.DataFrame | Mapping[str, pd.DataFrame] | None,
+    table: pd.DataFrame | Mapping[str, pd.DataFrame],
     objective: Objective,
     training: Training,
     seed: int,
     prefix: Prefix | None,
-) -> tuple[pd.DataFrame | None, dict[str, Any], Training]:
+) -> tuple[pd.DataFrame, dict[str, Any], Training]:
     """The rows as `batches.lay_out` has them, with what is to be said of them, to be read once; or as they are."""
     tables = {"own": table} if isinstance(table, pd.DataFrame) else table
-    if tables is None or (tables is not table and training.batches == "mixed" and not training.crosslingual):
+    if tables is not table and training.batches == "mixed" and not training.crosslingual:
         return table, {}, training
     by_language = prefix if tables is table and isinstance(prefix, Mapping) else ""
     laid_out = batches.lay_out(tables, _texts(objective), training, seed, by_language)
@@ -219,14 +216,18 @@ def key_of(
     return fingerprint([data, settings, prefix, seed, digests, versions()])
 
 
-def _columns(objective: Objective, table: pd.DataFrame | None, training: Training) -> dict[str, list[str]]:
+def _columns(objective: Objective, table: pd.DataFrame, training: Training) -> dict[str, list[str]]:
     """The texts by column, in the order in which the loss expects them; enough of them for a batch."""
-    name, least, rows = objectives.name_of(objective), objective.least, 0 if table is None else len(table)
-    if rows < least or table is None:
-        raise UserError(f"{name}: {rows} rows to train on; at least {least} are needed")
+    name, least = objectives.name_of(objective), objective.least
+    if len(table) < least:
+        raise _too_few(objective, len(table))
     if training.batch_size < least:
         raise UserError(f"training.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
     return objective.columns(table)
+
+
+def _too_few(objective: Objective, rows: int) -> UserError:
+    return UserError(f"{objectives.name_of(objective)}: {rows} rows to train on; at least {objective.least} are needed")
 
 
 def _arguments(
@@ -317,17 +318,3 @@ def _truncated(encoder: SentenceTransformer, length: int) -> Iterator[None]:
     finally:
         for side, limit in limits:
             side.max_seq_length = limit
-
-
-def summary(losses: list[float]) -> dict[str, Any]:
-    """Steps and a loss curve of at most POINTS points.
-
-    Args:
-        losses: the loss of each step.
-
-    Returns:
-        `steps`, `loss` (means over equal stretches) and `final_loss` (the last of them, None without steps).
-    """
-    stretches = np.array_split(losses, min(POINTS, len(losses))) if losses else []
-    curve = [float(np.mean(stretch)) for stretch in stretches]
-    return {"steps": len(losses), "loss": curve, "final_loss": curve[-1] if curve else None}

@@ -11,8 +11,7 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from seedbed.encoders.translations.rewards import GREATEST, LEAST
-from seedbed.generators.writing.translation_settings import ASPECTS
+from seedbed.generators.writing.translation_settings import ASPECTS, SCALE
 from seedbed.generators.writing.translations import candidates
 from seedbed.io import UserError
 
@@ -104,10 +103,10 @@ def unpack_candidates(table: pd.DataFrame) -> Candidates:
         scores = torch.tensor(cells, dtype=torch.float32)
         if scores.shape[2:] != (len(ASPECTS),):
             raise UserError(f"candidates: {scores.shape[2]} scores of a candidate; a judge gives {', '.join(ASPECTS)}")
-        for place in ((scores < LEAST) | (scores > GREATEST)).any(dim=2).nonzero():
+        for place in ((scores < min(SCALE)) | (scores > max(SCALE))).any(dim=2).nonzero():
             row, k = place.tolist()
             found = f"text {table['id'].iloc[row]!r} by {translators[k]} has scores {scores[row, k].tolist()}"
-            raise UserError(f"candidates: {found}; a judge gives {LEAST} to {GREATEST}")
+            raise UserError(f"candidates: {found}; a judge gives {min(SCALE)} to {max(SCALE)}")
         scored = mask & ~scores.isnan().any(dim=2)
         if not scored.any() and (mask.sum(dim=1) > 1).any():
             raise UserError(f"candidates: the judge could score none of {int(mask.sum())} translations; take another")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import get_args
 
 import pandas as pd
 import torch
@@ -80,8 +79,6 @@ def _require(candidates: Candidates, how: str, similarity: Tensor | None, actor:
     if without:
         found = f"{len(without)} of {len(ids)} texts, like {ids[without[0]]} {candidates.texts[without[0]][:60]!r}"
         raise UserError(f"choose: {found}, have no translation that can be chosen; add a translator, or leave them out")
-    if how not in get_args(TranslationChoice):
-        raise UserError(f"choose: no {how!r}; expected {', '.join(get_args(TranslationChoice))}")
     if how == "actor" and (actor is None or similarity is None):
         raise UserError("choose: actor needs an encoder with a policy; start from a recipe that trains one")
     if how == "judge" and candidates.scores is None:

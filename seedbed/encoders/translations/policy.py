@@ -1,4 +1,6 @@
-"""States of texts and translations, and the policy that chooses a translation by them (paper 002, section 4.1)."""
+"""States of texts and translations, the policy that chooses a translation by them, and what it is rewarded for (paper
+002, section 4.1).
+"""
 
 from __future__ import annotations
 
@@ -10,13 +12,12 @@ import torch
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import batch_to_device
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, normalize
 
 from seedbed.batching import by_length
 from seedbed.encoders.models.two_paths import FeaturePath, pool_time
 from seedbed.encoders.translations.candidates import Candidates
-from seedbed.encoders.translations.rewards import Actor, judged
 from seedbed.io import UserError
 
 ACTOR = "actor.safetensors"
@@ -25,18 +26,16 @@ BATCH = 64
 """Texts whose states are made together."""
 
 
-@torch.no_grad()
 def pooled_states(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
     """States (n, size, d) of texts by the encoder's transformer, with the encoder's prompt before them, on the CPU."""
-    return _by_batches(encoder, texts, lambda tokens: _states(encoder, tokens, size))
+
+    def pooled(tokens: dict[str, Any]) -> Tensor:
+        made = encoder[0](dict(tokens))
+        return pool_time(made["token_embeddings"], made["attention_mask"], size)
+
+    return _by_batches(encoder, texts, pooled)
 
 
-def _states(encoder: SentenceTransformer, tokens: dict[str, Any], size: int) -> Tensor:
-    made = encoder[0](dict(tokens))
-    return pool_time(made["token_embeddings"], made["attention_mask"], size)
-
-
-@torch.no_grad()
 def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
     """Input embeddings of texts without a prompt, as (n, size, d): v of equation 6, without what A.4 does not have."""
     look_up = encoder[0].auto_model.get_input_embeddings()
@@ -47,7 +46,6 @@ def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int)
     return _by_batches(encoder, texts, pooled, prompted=False)
 
 
-@torch.no_grad()
 def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
     """Outputs (n, size, width) of an anchored encoder's adaptor for texts; UserError: it was not anchored."""
     if not isinstance(encoder[-1], FeaturePath):
@@ -55,12 +53,12 @@ def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
     return _by_batches(encoder, texts, lambda tokens: encoder(dict(tokens))["prefix"])
 
 
-@torch.no_grad()
 def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
     """Vectors of texts (n, d) after the encoder's prompt, of length one: h."""
     return _by_batches(encoder, texts, lambda tokens: normalize(encoder(dict(tokens))["sentence_embedding"], dim=1))
 
 
+@torch.no_grad()
 def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any, *, prompted: bool = True) -> Tensor:
     """The results of `make` for all texts, in their order; it is called with batches of texts of similar length, after
     the encoder's prompt if they are `prompted`.
@@ -84,12 +82,40 @@ def similarities(prefix: Tensor, values: Tensor) -> Tensor:
         return cosine_similarity(prefix.float().flatten(1)[:, None], values.float().flatten(2), dim=2)
 
 
+class Actor(nn.Module):
+    """Logits of candidates (b, k) from their features (b, k, 4), each candidate separately.
+
+    Features are a judge's three scores as fractions of 10 and the similarity. Linear, ReLU, LayerNorm, Linear. Source:
+    paper 002, section 4.1.3 and appendix A.4.
+    """
+
+    def __init__(self, hidden: int = 16) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(nn.Linear(4, hidden), nn.ReLU(), nn.LayerNorm(hidden), nn.Linear(hidden, 1))
+
+    def forward(self, features: Tensor) -> Tensor:
+        """Logits (b, k)."""
+        return self.layers(features)[..., 0]
+
+
+def judged(scores: Tensor, weights: tuple[float, float, float]) -> Tensor:
+    """A judge's part (n, k) of the reward of each candidate: 0.1 (a semantic + b emotional + c pragmatic).
+
+    Args:
+        scores: (n, k, 3) from 1 to 10: semantic, emotional, pragmatic; nan where there is no candidate.
+        weights: a, b, c.
+    """
+    precision = torch.promote_types(scores.dtype, torch.float32)
+    factors = torch.tensor(weights, dtype=precision, device=scores.device)
+    return 0.1 * (scores.to(precision) * factors).sum(dim=-1)
+
+
 class Environment:
     """Input features and rewards of a policy: a judge's scores of candidates, and a similarity.
 
     Args:
         candidates: the candidates, with the judge's scores if there are any.
-        weights: a, b and c of `rewards.judged`.
+        weights: a, b and c of `judged`.
         similarity_weight: d of equation 10.
     """
 

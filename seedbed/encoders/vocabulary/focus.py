@@ -7,7 +7,7 @@ Multilingual Models"), section 3; paper 004, section 3, uses it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -39,15 +39,7 @@ def sparsemax(scores: np.ndarray) -> np.ndarray:
 
     Returns:
         Weights (n, m) in float64; each row sums to 1.
-
-    Raises:
-        UserError: not two axes, no columns, or a score that is not finite.
     """
-    scores = np.asarray(scores, np.float64)
-    if scores.ndim != 2 or not scores.shape[1]:
-        raise UserError(f"sparsemax: scores of shape {scores.shape}; expected (rows, columns), one column at least")
-    if not np.isfinite(scores).all():
-        raise UserError("sparsemax: a score is not finite; expected numbers")
     # What is far below the greatest has no weight: taken from it, sums keep their digits however large scores are.
     scores = scores - scores.max(axis=1, keepdims=True)
     scores -= _thresholds(scores, min(SORTED, scores.shape[1]))
@@ -65,7 +57,7 @@ def _thresholds(scores: np.ndarray, most: int) -> np.ndarray:
     return found
 
 
-def focus(source: np.ndarray, anchors: np.ndarray, new: np.ndarray) -> np.ndarray:
+def focus(source: np.ndarray, anchors: np.ndarray, new: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Word embeddings of new tokens: the anchors' rows, weighted by the sparsemax of the new token's cosines with the
     anchors.
 
@@ -73,51 +65,27 @@ def focus(source: np.ndarray, anchors: np.ndarray, new: np.ndarray) -> np.ndarra
 
     Args:
         source: rows (m, d) of the anchors in the old word embeddings.
-        anchors: the anchors' vectors (m, a) in an auxiliary space.
-        new: the new tokens' vectors (n, a) in that space.
+        anchors: the anchors' vectors (m, a) in an auxiliary space; none is zero.
+        new: the new tokens' vectors (n, a) in that space; none is zero.
 
     Returns:
-        Rows (n, d) in float64.
-
-    Raises:
-        UserError: no anchors, shapes that do not fit, or a vector that is zero or not finite.
+        Rows (n, d) in the type of `source`, and how many anchors have a weight in each, (n,).
     """
-    rows = np.asarray(source, np.float64)
-    return np.concatenate([rows[:0], *(_mixed(weights, rows) for weights in _weights(source, anchors, new))])
+    exact, known, unknown = source.astype(np.float64), _unit(anchors), _unit(new)
+    rows, behind = np.empty((len(new), source.shape[1]), source.dtype), np.empty(len(new), np.int64)
+    for start in range(0, len(new), BLOCK):
+        block = slice(start, start + BLOCK)
+        weights = sparsemax(unknown[block] @ known.T)
+        few = np.count_nonzero(weights) < FEW * weights.size  # as they are with much text
+        rows[block] = csr_array(weights) @ exact if few else weights @ exact
+        behind[block] = (weights > 0).sum(axis=1)
+    return rows, behind
 
 
-def _mixed(weights: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Weights (n, m) times rows (m, d); of much text most weights are 0."""
-    few = np.count_nonzero(weights) < FEW * weights.size
-    return csr_array(weights) @ rows if few else weights @ rows
-
-
-def _weights(source: Any, anchors: Any, new: Any) -> Iterator[np.ndarray]:
-    """The weights (BLOCK, m) of the anchors in each new row, block by block; arguments and faults as of `focus`."""
-    shapes = [np.shape(one) for one in (source, anchors, new)]
-    if any(len(shape) != 2 for shape in shapes):
-        shown = ", ".join(map(str, shapes))
-        raise UserError(f"focus: source, anchors and new of shapes {shown}; expected (m, d), (m, a) and (n, a)")
-    if not shapes[1][0]:
-        raise UserError("focus: no anchors; a token that both vocabularies have, with a vector, is needed")
-    if shapes[0][0] != shapes[1][0]:
-        raise UserError(f"focus: {shapes[0][0]} rows of source for {shapes[1][0]} anchors; expected one for each")
-    if shapes[1][1] != shapes[2][1]:
-        raise UserError(f"focus: anchors are {shapes[1][1]} wide and new tokens {shapes[2][1]}; expected one width")
-    if not np.isfinite(source).all():
-        raise UserError("focus: a row of source is not finite; expected numbers")
-    known, unknown = _unit(anchors, "an anchor"), _unit(new, "a new token")
-    for first in range(0, len(unknown), BLOCK):
-        yield sparsemax(unknown[first : first + BLOCK] @ known.T)
-
-
-def _unit(vectors: Any, whose: str) -> np.ndarray:
+def _unit(vectors: np.ndarray) -> np.ndarray:
     """The vectors with length 1, in float64."""
-    vectors = np.asarray(vectors, np.float64)
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    if not (np.isfinite(lengths) & (lengths > 0)).all():
-        raise UserError(f"focus: the vector of {whose} is zero or not finite; leave such tokens out")
-    return vectors / lengths
+    vectors = vectors.astype(np.float64)
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
 def initialise(
@@ -162,12 +130,12 @@ def initialise(
     left = [token for token in tokens if token not in old]
     made = [token for token in left if token in vectors]
     composed = [token for token in left if token not in vectors and pieces.get(token)]
-    drawn = sorted({*left} - {*made} - {*composed}, key=new.__getitem__)
+    drawn = [token for token in left if token not in vectors and not pieces.get(token)]
     rows[[new[token] for token in copied]] = source[[old[token] for token in copied]]
     counts: dict[str, Any] = {"copied": len(copied), "focus": len(made), "pieces": len(composed), "random": len(drawn)}
     counts |= {"anchors": len(anchors), "median_anchors": None}
     if made:
-        counts["median_anchors"] = _focused(rows, source, old, new, anchors, made, vectors)
+        rows[[new[token] for token in made]], counts["median_anchors"] = _focused(source, old, anchors, made, vectors)
     for token in composed:
         rows[new[token]] = source[list(pieces[token])].mean(axis=0, dtype=np.float64)
     if drawn:
@@ -179,28 +147,21 @@ def initialise(
 
 
 def _focused(
-    rows: np.ndarray,
     source: np.ndarray,
     old: Mapping[str, int],
-    new: Mapping[str, int],
     anchors: Sequence[str],
     made: Sequence[str],
     vectors: Mapping[str, np.ndarray],
-) -> float:
-    """Fill in the rows that FOCUS makes; the median number of anchors behind one."""
+) -> tuple[np.ndarray, float]:
+    """The rows that FOCUS makes, and the median number of anchors behind one."""
     if not anchors:
         raise UserError(
             f"focus: no anchor for {len(made)} new tokens: no token of both vocabularies has a vector; give more text, "
             "or take `initialisation: pieces`"
         )
-    known, places = source[[old[token] for token in anchors]].astype(np.float64), [new[token] for token in made]
-    given = np.stack([vectors[token] for token in anchors]), np.stack([vectors[token] for token in made])
-    behind, first = [], 0
-    for weights in _weights(known, *given):
-        rows[places[first : first + len(weights)]] = _mixed(weights, known)
-        behind.append((weights > 0).sum(axis=1))
-        first += len(weights)
-    median = float(np.median(np.concatenate(behind)))
+    known = source[[old[token] for token in anchors]]
+    rows, behind = focus(known, *(np.stack([vectors[token] for token in group]) for group in (anchors, made)))
+    median = float(np.median(behind))
     if median > DEGENERATE * len(anchors):
         log.warning(
             "focus: a new token is a mean of %d of %d anchors (median), little more than their mean; give more "
@@ -208,7 +169,7 @@ def _focused(
             median,
             len(anchors),
         )
-    return median
+    return rows, median
 
 
 def _require(

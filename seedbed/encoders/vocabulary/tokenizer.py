@@ -129,12 +129,12 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
     kinds = _pre_tokenizers(form)
     if not kinds <= {"Metaspace", "WhitespaceSplit"}:
         raise UserError(f"tokenizer: unigram on words of {', '.join(sorted(kinds))}; expected Metaspace")
-    normal, written = _normalised(form, texts), io.BytesIO()
+    bare, written = _empty(form, models.Unigram()), io.BytesIO()
     unknown = form["model"]["unk_id"]
     known = form["model"]["vocab"][unknown][0] if unknown is not None else ""
     try:
         sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=normal, model_writer=written, model_type="unigram",
+            sentence_iterator=(_normal(bare, text) for text in texts()), model_writer=written, model_type="unigram",
             vocab_size=settings.size - len(special) + 1, num_threads=settings.threads, minloglevel=2,
             normalization_rule_name="identity", max_sentence_length=LONGEST,
             unk_id=0, bos_id=-1, eos_id=-1, pad_id=-1,
@@ -153,13 +153,8 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
     return {"vocab": vocabulary, "unk_id": special.index(known) if known else None}
 
 
-def _normalised(form: dict[str, Any], texts: Texts) -> Iterator[str]:
-    """The texts as the tokenizer normalises them before it splits them."""
-    tokenizer = _empty(form, models.Unigram())
-    return (_normal(tokenizer, text) for text in texts())
-
-
 def _normal(tokenizer: Tokenizer, text: str) -> str:
+    """A text as a tokenizer normalises it before it splits it."""
     return tokenizer.normalizer.normalize_str(text) if tokenizer.normalizer else text
 
 
@@ -259,11 +254,9 @@ def unknown_share(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> t
     tokens = words = unknown = 0
     for text in texts:
         ids = tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"]
-        tokens, words, unknown = (
-            tokens + len(ids),
-            words + len(text.split()),
-            unknown + ids.count(tokenizer.unk_token_id),
-        )
+        tokens += len(ids)
+        words += len(text.split())
+        unknown += ids.count(tokenizer.unk_token_id)
     if not tokens:
         raise UserError("vocabulary: the held-out sentences have no token; give more text")
     return unknown / tokens, tokens / words

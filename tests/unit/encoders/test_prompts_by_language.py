@@ -207,6 +207,17 @@ def test_a_column_of_two_languages_has_no_prompt_of_one(sonar: Path, tmp_path: P
         )  # fmt: skip
 
 
+@pytest.mark.parametrize("prefix", ["", prompts.by_language("{flores}")])
+def test_an_objective_without_rows_is_told_whatever_the_prompt(
+    sonar: Path, tmp_path: Path, prefix: str | dict[str, str]
+) -> None:
+    with pytest.raises(UserError, match="^contrast: 0 rows to train on; at least 2 are needed"):
+        trainings.train(
+            sonar, None, SETTINGS, objective=objectives.load("contrast"), seed=1, state=tmp_path / "state",
+            output=tmp_path / "made", minutes=60, prefix=prefix, languages={"": "kaz"},
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("student", ["{flores}", ""])
 def test_a_teacher_reads_the_pivots_sentences_in_the_pivots_language(
     sonar: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, student: str

@@ -13,13 +13,13 @@ from seedbed.encoders.losses.crosslingual import gather, sample_languages
 from seedbed.io import UserError
 
 
-@pytest.mark.parametrize(("columns", "languages", "at_most"), [(2, 2, 6), (2, 5, 6), (3, 3, 6), (3, 9, 6), (3, 9, 3)])
-def test_a_row_is_in_different_languages_each_as_likely(columns: int, languages: int, at_most: int) -> None:
+@pytest.mark.parametrize(("columns", "languages"), [(2, 2), (2, 5), (3, 3), (3, 9)])
+def test_a_row_is_in_different_languages_each_as_likely(columns: int, languages: int) -> None:
     counts: Counter[tuple[int, ...]] = Counter()
     for seed in range(1000):
-        drawn = sample_languages(8, columns, languages, np.random.default_rng(seed), at_most=at_most)
+        drawn = sample_languages(8, columns, languages, np.random.default_rng(seed))
         assert drawn.shape == (8, columns)
-        assert len({*drawn.ravel().tolist()}) <= at_most
+        assert len({*drawn.ravel().tolist()}) <= 6
         counts.update(map(tuple, drawn.tolist()))
     allowed = [*permutations(range(languages), columns)]
     assert {*counts} <= {*allowed}
@@ -30,7 +30,7 @@ def test_a_row_is_in_different_languages_each_as_likely(columns: int, languages:
     assert {*numbers} == {*range(languages)} and max(numbers.values()) < 1.6 * min(numbers.values())
 
 
-def test_a_batch_has_six_languages_if_nothing_else_is_said() -> None:
+def test_a_batch_has_six_languages() -> None:
     """As the code of paper 004."""
     assert {len({*sample_languages(64, 2, 9, np.random.default_rng(seed)).ravel().tolist()}) for seed in range(20)} == {
         6
@@ -49,18 +49,10 @@ def test_one_state_of_the_generator_gives_one_draw() -> None:
     assert np.array_equal(one, other) and not np.array_equal(one, sample_languages(30, 3, 9, np.random.default_rng(8)))
 
 
-@pytest.mark.parametrize(
-    ("rows", "columns", "languages", "said"),
-    [
-        (4, 1, 3, "columns: 1; a row has"),
-        (4, 4, 9, "columns: 4; a row has"),
-        (4, 2, 1, r"languages: 1.*give 2"),
-        (0, 2, 2, "rows: 0; give 1 or more"),
-    ],
-)
-def test_what_cannot_be_drawn(rows: int, columns: int, languages: int, said: str) -> None:
-    with pytest.raises(UserError, match=f"^{said}"):
-        sample_languages(rows, columns, languages, np.random.default_rng(0))
+@pytest.mark.parametrize("columns", [1, 4])
+def test_what_cannot_be_drawn(columns: int) -> None:
+    with pytest.raises(UserError, match=f"^columns: {columns}; a row has"):
+        sample_languages(4, columns, 9, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("columns", [2, 3])
@@ -79,19 +71,3 @@ def test_vectors_come_back_to_their_places_with_their_gradients(columns: int) ->
     sum((column**2).sum() for column in found).backward()
     factors = torch.from_numpy(languages + 1)[..., None]
     assert torch.allclose(texts.grad, 2 * texts.detach() * factors**2)
-
-
-@pytest.mark.parametrize(
-    ("places", "said"),
-    [
-        ([[(0, 0), (0, 1)], [(1, 0), (0, 1)]], r"more than one.*row 0, column 1"),
-        ([[(0, 0), (0, 1)], [(1, 0), (2, 1)]], r"place \(2, 1\).*2 rows"),
-        ([[(0, 0), (0, 1)], [(1, 0), (1, -1)]], r"place \(1, -1\).*batch"),
-        ([[(0, 0), (0, 1)], [(1, 0)]], r"\[2, 2\] vectors.*\[2, 1\]"),
-    ],
-)
-def test_what_does_not_fill_a_batch(places: list[list[tuple[int, int]]], said: str) -> None:
-    with pytest.raises(UserError, match=said):
-        gather([torch.ones(2, 3), torch.ones(2, 3)], places, (2, 2))
-    with pytest.raises(UserError, match="no vector for row 1, column 1"):
-        gather([torch.ones(2, 3), torch.ones(1, 3)], [[(0, 0), (0, 1)], [(1, 0)]], (2, 2))

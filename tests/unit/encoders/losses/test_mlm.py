@@ -83,7 +83,8 @@ def test_columns_that_cannot_be_read_together_have_the_same_loss(
     directory: Path, encoder: SentenceTransformer, sentences: list[str]
 ) -> None:
     loss, batch = module(directory, encoder, 0.999), columns(encoder, sentences)
-    loss.mask = lambda ids, kept: (ids, torch.where(kept, -100, ids))
+    special = loss.mask.special
+    loss.mask = lambda ids, there: (ids, torch.where(torch.isin(ids, special) | (there == 0), -100, ids))
     together = loss(batch)
     batch[1]["one_more"] = 1
     torch.testing.assert_close(loss(batch), together)
@@ -136,7 +137,7 @@ def test_padding_of_the_merged_columns_is_no_token(make_weights: Callable[..., P
     weights = make_weights("bert", head=True)
     encoder = loading.load(weights, pooling="mean").eval()
     loss = module(weights, encoder, 0.999)
-    loss.special = torch.tensor([1])
+    loss.mask.special = torch.tensor([1])
     seen = spied(loss)
     batch = columns(encoder, sentences)
     loss(batch)

@@ -13,15 +13,16 @@ from seedbed.encoders.losses.momentum import MomentumEncoder, Queue, momentum_up
 from seedbed.io import UserError
 
 
-@given(st.integers(1, 9), st.lists(st.integers(0, 12), max_size=6))
+@given(st.integers(0, 9), st.lists(st.integers(0, 12), max_size=6))
 def test_queue_is_the_end_of_a_list(size: int, batches: list[int]) -> None:
     queue, listed, total = Queue(size, 3), [], 0
     for rows in batches:
         ids = torch.arange(total, total + rows)
         queue.add(torch.stack([ids, -ids, ids * 2], dim=1).float(), ids)
         listed, total = [*listed, *ids.tolist()], total + rows
-        assert queue.ids.tolist() == listed[-size:]
-        assert queue.vectors.tolist() == [[one, -one, 2 * one] for one in listed[-size:]]
+        last = listed[max(0, len(listed) - size) :]
+        assert queue.ids.tolist() == last
+        assert queue.vectors.tolist() == [[one, -one, 2 * one] for one in last]
 
 
 def test_queue_starts_empty_and_its_state_is_in_buffers() -> None:
@@ -40,8 +41,6 @@ def test_queue_starts_empty_and_its_state_is_in_buffers() -> None:
 def test_queue_refuses_other_shapes(vectors: torch.Tensor, ids: object) -> None:
     with pytest.raises(UserError, match=r"^queue: vectors.*expected \(n, 2\).*\(n,\)"):
         Queue(4, 2).add(vectors, torch.as_tensor(ids))
-    with pytest.raises(UserError, match="queue: size 0, width 2"):
-        Queue(0, 2)
 
 
 @pytest.mark.parametrize("momentum", [0, 0.5, 0.995])
@@ -75,12 +74,6 @@ def test_a_source_in_half_precision_is_followed_in_single() -> None:
     target, source = nn.Linear(2, 2), nn.Linear(2, 2).bfloat16()
     momentum_update(target, source, momentum=0)
     assert target.weight.dtype == torch.float32 and target.weight.tolist() == source.weight.tolist()
-
-
-@pytest.mark.parametrize("momentum", [-0.1, 1, 1.5, float("nan")])
-def test_momentum_out_of_range(momentum: float) -> None:
-    with pytest.raises(UserError, match=r"momentum:.*at least 0 and below 1"):
-        momentum_update(nn.Linear(1, 1), nn.Linear(1, 1), momentum=momentum)
 
 
 def test_modules_that_do_not_match() -> None:

@@ -32,7 +32,8 @@ def emptied(folder: Path) -> None:
 def test_they_are_those_of_the_whole_encoder(tmp_path: Path, name: str, form: str) -> None:
     folder = MODELS[name](tmp_path / "model")
     if form == "encoder":
-        encoder = loading.load(folder, pooling="mean", max_length=17, prefix="query: ")
+        encoder = loading.load(folder, pooling="mean", prefix="query: ")
+        encoder.max_seq_length = 17
         encoder.append(Normalize())
         encoder.save_pretrained(str(tmp_path / "encoder"))
         folder = tmp_path / "encoder"

@@ -25,8 +25,7 @@ from seedbed.encoders.settings import Prompts, Training
 from seedbed.encoders.translations import policy
 from seedbed.encoders.translations.candidates import pack_candidates, unpack_candidates
 from seedbed.encoders.translations.choose import choose_translations
-from seedbed.encoders.translations.policy import pooled_inputs, pooled_states, read_actor
-from seedbed.encoders.translations.rewards import Actor
+from seedbed.encoders.translations.policy import Actor, pooled_inputs, pooled_states, read_actor
 from seedbed.encoders.translations.similarity import adaptor_similarity, given_similarity
 from seedbed.io import UserError, write_table
 from seedbed.trainers import mixed

@@ -162,12 +162,8 @@ X, Y = np.ones((2, 3)), np.ones((4, 3))
 @pytest.mark.parametrize(
     ("queries", "corpora", "weights", "k", "message"),
     [
-        ([X], [Y], [1, 2], 1, r"1 encoders.*1 and 2 weights"),
         ([X, X], [Y, Y], [1, -1], 1, r"weights 1, -1.*negative"),
         ([X, X], [Y, Y], [0, 0], 1, "one must be positive"),
-        ([X, X[:1]], [Y, Y], [1, 1], 1, "queries of 2, 1 rows"),
-        ([X, X], [Y, Y[:3]], [1, 1], 1, "corpora of 4, 3 rows"),
-        ([X, X], [Y, np.ones((4, 2))], [1, 1], 1, r"encoder 2.*3 dimensions.*2"),
         ([X], [Y], [1], 5, "k is 5"),
         ([X], [Y * np.nan], [1], 1, "corpus: row 0 holds NaN"),
     ],
