@@ -5,13 +5,12 @@ They are minimum requirements plus a margin for kernels and the allocator; none 
 
 import json
 import math
-import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from seedbed.io import read_json
+from seedbed.io import UserError, read_json
 
 TRAINED = 16.0
 """Bytes of a trained weight: itself, its gradient and AdamW's two moments, in float32."""
@@ -32,6 +31,8 @@ SAMPLED = 256
 CONTEXT = 1.5 * 2**30
 """Memory of CUDA itself and of the libraries' workspaces."""
 MARGIN = 1.1
+LONGEST_HEADER = 100_000_000
+"""Bytes of the head of a safetensors file, by its format."""
 MIB = 2**20
 
 
@@ -88,11 +89,17 @@ def guessed(parameters: float, body: float) -> Shape:
 
 
 def shape_of(folder: Path) -> Shape | None:
-    """The shape of the model in a folder, from its config.json and the headers of its weights; None: no model."""
+    """The shape of the model in a folder, from its config.json and the headers of its weights; None: no model.
+
+    Raises:
+        UserError: one of these files is broken.
+    """
     sizes = counted(folder)
     if sizes is None or not (folder / "config.json").is_file():
         return None
     config: Mapping[str, Any] = read_json(folder / "config.json")
+    if not isinstance(config, dict):
+        raise UserError(f"{folder / 'config.json'}: expected the settings of a transformer; save or fetch it again")
     config = config.get("text_config") or config
     guess = guessed(*sizes)
     layers, width = config.get("num_hidden_layers", guess.layers), config.get("hidden_size", guess.width)
@@ -109,17 +116,30 @@ def shape_of(folder: Path) -> Shape | None:
 
 
 def counted(folder: Path) -> tuple[float, float] | None:
-    """Parameters in the safetensors headers of a folder, all and without word embeddings; None: no weights."""
+    """Parameters in the safetensors headers of a folder, all and without word embeddings; None: no weights.
+
+    Raises:
+        UserError: a file has no such header.
+    """
     shapes = {}
     for file in sorted(folder.glob("*.safetensors")):
-        with file.open("rb") as stream:
-            (length,) = struct.unpack("<Q", stream.read(8))
-            shapes |= json.loads(stream.read(length))
+        shapes |= _header(file)
     sizes = {name: math.prod(entry["shape"]) for name, entry in shapes.items() if name != "__metadata__"}
     if not sizes:
         return None
     embedded = sum(size for name, size in sizes.items() if "embed" in name and len(shapes[name]["shape"]) == 2)
     return sum(sizes.values()), max(sum(sizes.values()) - embedded, 1)
+
+
+def _header(file: Path) -> dict[str, Any]:
+    """Name of a tensor -> its type, shape and place, as a safetensors file begins."""
+    with file.open("rb") as stream:
+        length = int.from_bytes(stream.read(8), "little")
+        header = stream.read(length) if length <= LONGEST_HEADER else b""
+    try:
+        return json.loads(header)
+    except ValueError:
+        raise UserError(f"{file}: no file of safetensors; save or fetch it again") from None
 
 
 @dataclass(frozen=True)

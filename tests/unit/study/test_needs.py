@@ -13,6 +13,7 @@ from snakemake.iocontainers import Wildcards
 
 from seedbed import gpu_memory
 from seedbed.gpu_memory import Need, Shape, guessed, shape_of
+from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.resources import resource
@@ -141,6 +142,23 @@ def test_a_shape_is_read_off_a_folder(tmp_path: Path) -> None:
     assert shape_of(weights(tmp_path / "plain", config, **tensors)) == expected
     assert shape_of(weights(tmp_path / "eyes", {"text_config": config}, **tensors)) == expected
     assert shape_of(tmp_path / "none") is None
+
+
+@pytest.mark.parametrize(
+    ("config", "weights", "told"),
+    [
+        ("{}", b"", "model.safetensors: no file of safetensors"),
+        ("{}", struct.pack("<Q", 4) + b"none", "model.safetensors: no file of safetensors"),
+        ("{}", struct.pack("<Q", 2**60) + b"{}", "model.safetensors: no file of safetensors"),
+        ("[]", struct.pack("<Q", 31) + b'{"w":{"shape":[4,4],"dtype":1}}', "config.json: expected the settings"),
+    ],
+)
+def test_a_broken_folder_of_weights_is_told_in_one_line(tmp_path: Path, config: str, weights: bytes, told: str) -> None:
+    (tmp_path / "config.json").write_text(config)
+    (tmp_path / "model.safetensors").write_bytes(weights)
+    with pytest.raises(UserError, match=told) as error:
+        shape_of(tmp_path)
+    assert "\n" not in str(error.value)
 
 
 def test_weights_that_are_there_go_before_a_guess(tmp_path: Path) -> None:
