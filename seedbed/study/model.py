@@ -28,7 +28,7 @@ from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
 from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of, training_set_of
 from seedbed.resources import FOLDER, specs
-from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, suggest
+from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, require_known
 from seedbed.study.settings import Corpora, Gpus, Language, Start
 from seedbed.study.variants import add_candidates, choosing, makers, spelled_out, with_parents, with_starts
 from seedbed.tables.settings import Best, Forecast, Quoted, Statistics
@@ -173,10 +173,9 @@ class Study(Settings):
     def _with_kinds_and_candidates(self) -> Self:
         kinds = self.roles | {drawn: self.roles[role] for drawn, role in DRAWN.items()}
         for name, recipe in self.recipes.items():
-            if (corpus := recipe.data.corpus) and corpus not in kinds:
-                raise ValueError(f"recipes.{name}.data.corpus: no corpus {corpus!r}; {suggest(corpus, sorted(kinds))}")
+            require_known(f"recipes.{name}.data.corpus", "corpus", recipe.data.corpus, kinds)
             try:
-                recipe.of_kind(kinds.get(corpus, ""))
+                recipe.of_kind(kinds.get(recipe.data.corpus, ""))
             except ValueError as error:
                 raise ValueError(f"recipes.{name}: {error}") from None
         add_candidates(self.generators, self.recipes, self.backbones, self.seeds)

@@ -19,11 +19,7 @@ from seedbed.study.variants import is_composed
 
 
 def of_sources(study: Study) -> None:
-    """Check that every corpus that a recipe needs has a source, and that every local file exists.
-
-    Raises:
-        UserError: one is not.
-    """
+    """Check that every corpus that a recipe needs has a source, and that every local file exists."""
     _check_places(study)
     folders = {name: _folders(study, name) for name in study.recipes}
     for code in study.languages:
