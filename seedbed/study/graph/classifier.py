@@ -309,7 +309,9 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
 
     def load(self, sizes: Sizes) -> Load:
         """Training all of the backbone."""
-        return Load(1, sizes.fine_tuning(self.classifier), sizes.classifier(self.classifier))
+        spec, learning = self.owner.spec, self.owner.spec.fine_tuning
+        asked = sizes.tuning(spec.backbone, learning.batch_size * learning.max_length, spec.dtype)
+        return Load(1, asked, sizes.classifier(self.classifier))
 
 
 @dataclass(frozen=True)
@@ -379,7 +381,9 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
     def load(self, sizes: Sizes) -> Load:
         """Training all of the encoder."""
-        return Load(1, sizes.tuning(self.backbone, self.recipe, self.learning), sizes.encoder(self.backbone))
+        learning, training = self.learning, self.encoder.made_by.training
+        asked = sizes.tuning(self.backbone, learning.batch_size * learning.max_length, training.precision)
+        return Load(1, asked, sizes.encoder(self.backbone))
 
 
 @once_per_study
