@@ -227,13 +227,6 @@ class Study(Settings):
         return makers(self.generators)
 
     @cached_property
-    def learners(self) -> dict[str, Classifier | Generator]:
-        """Classifier -> the settings by which its adapters are trained: the classifier's, or its generator's."""
-        return {
-            name: self.generators[spec.generator] if spec.generator else spec for name, spec in self.classifiers.items()
-        }
-
-    @cached_property
     def declared(self) -> dict[str, Protocol]:
         """Task -> the declaration of its protocol, cached."""
         return {name: declared(task.protocol) for name, task in self.tasks.items()}
