@@ -105,12 +105,6 @@ def _brief(names: Iterable[Any]) -> str:
     return ", ".join(repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in names)
 
 
-def matched(file: Path, table: pd.DataFrame, one: str, other: str) -> dict:
-    """A source of pairs, by the names that these columns have in its file; without ids rows are numbered."""
-    known = {"id": "id"} if "id" in table.columns else {}
-    return {"file": str(file), "columns": known | {"sentence1": one, "sentence2": other}}
-
-
 def distinct(file: Path, cleaning: Cleaning) -> pd.DataFrame:
     """The translations of a file that a run keeps: `id`, `text` and `pivot`, each sentence once on its side.
 
