@@ -129,9 +129,6 @@ def left_out(path: Path) -> list[str]:
 def lines_of(path: Path) -> Iterator[str]:
     """Iterate over the lines of a text file, each cut to `PIECE` characters, in the encoding and line ends of a run.
 
-    Args:
-        path: the file.
-
     Raises:
         UserError: the file is not UTF-8; the message has a command that converts it.
     """

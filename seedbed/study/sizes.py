@@ -48,7 +48,6 @@ class Sizes:
         """Keep what is known.
 
         Args:
-            study: the study.
             costs: has the sizes of models that are not there.
             on_cpu: what is needed is needed of the main memory, and `auto` is float32.
         """

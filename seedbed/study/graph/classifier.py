@@ -386,10 +386,6 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 def trained_as(study: Study, task: str) -> str:
     """The task that names a training: of those with the same training sets and the same settings the first that has
     test sets of its own, so that a further task on them moves no training.
-
-    Args:
-        study: the study.
-        task: a task that is fine-tuned.
     """
     alike = [name for name in study.tasks if _training_of(study, name) == _training_of(study, task)]
     return min(alike, key=lambda name: (study.test_set(name) != name, name))
