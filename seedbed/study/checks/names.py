@@ -1,12 +1,9 @@
 """Checks of names: what no other may be called, and that every name that a setting gives is that of something."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from seedbed.corpora.settings import Source
 from seedbed.names import RESERVED
 from seedbed.resources import specs
-from seedbed.settings import Settings, require_known, suggest
+from seedbed.settings import require_known, settings_in, suggest
 from seedbed.study.model import Study
 
 
@@ -23,20 +20,11 @@ def of_reserved_names(study: Study) -> None:
 def of_placeholders(study: Study) -> None:
     """Check that each placeholder of a source is a column of the registry, a path, or a code of some language."""
     known = {*study.facts(study.pivot)}.union(*(language.codes for language in study.languages.values()))
-    for place, source in _sources(study, ""):
-        for name in sorted(source.placeholders - known):
+    for place, source in settings_in(study):
+        for name in sorted(source.placeholders - known) if isinstance(source, Source) else ():
             raise ValueError(
                 f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
             )
-
-
-def _sources(value: Any, place: str) -> Iterator[tuple[str, Source]]:
-    """The sources in settings, each with the keys that lead to it."""
-    if isinstance(value, Source):
-        yield place, value
-    elif isinstance(value, dict | Settings):
-        for key, inner in value.items() if isinstance(value, dict) else value:
-            yield from _sources(inner, f"{place}.{key}".removeprefix("."))
 
 
 def of_statistics(study: Study) -> None:
