@@ -251,10 +251,10 @@ class Sizes:
 def _trained(shape: Shape, training: Training) -> dict[str, float]:
     """The number of an encoder's weights that training leaves as they are, and of the new weights that it adds."""
     if training.part == "adapter":
-        low_rank = training.adapter == "low_rank"
-        # Parallel adapters are two matrices of d x d / reduction in a block, which has 12 d^2 weights.
-        parallel = shape.body / (6 * training.reduction)
-        added = gpu_memory.adapter_parameters(shape.parameters, training.rank) if low_rank else parallel
+        if training.adapter == "low_rank":
+            added = gpu_memory.adapter_parameters(shape.parameters, training.rank)
+        else:
+            added = gpu_memory.parallel_parameters(shape.body, training.reduction)
         return {"frozen": shape.parameters, "added": added}
     return {"frozen": shape.parameters - shape.body if training.freeze_word_embeddings else 0, "added": 0}
 
