@@ -272,10 +272,10 @@ class Study(Settings):
         """
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
-        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
         if key in self.corpora.others:
-            source = source or entry.corpora.get(key) or self.corpora.others[key].source
-        source = source or entry.corpora.get(key) or getattr(self.corpora, key)
+            source = entry.corpora.get(key) or self.corpora.others[key].source
+        else:
+            source = {"text": entry.corpus, "instructions": entry.instructions}.get(key) or getattr(self.corpora, key)
         if source and role == "annotated":
             source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))
@@ -293,10 +293,10 @@ class Study(Settings):
         if self.tasks[task].set_of and code not in (self.tasks[task].languages or [code]):
             return None
         task = self.test_set(task)
-        if code in self.tasks[task].orders():
-            return self.tasks[task].of_order(code).resolved(self._facts_of_order(code))
-        own = self.languages.get(code, Language()).tests.get(task)
         spec = self.tasks[task]
+        if code in spec.orders():
+            return spec.of_order(code).resolved(self.facts(languages_of(code)[0]) | {"code": code, "lang": code})
+        own = self.languages.get(code, Language()).tests.get(task)
         if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
             return own and own.resolved(self.facts(code))
         found = spec.source.resolved(self.facts(code))
@@ -340,14 +340,6 @@ class Study(Settings):
         every = [(task, order) for task, spec in sorted(self.tasks.items()) for order in spec.orders()]
         here = [(task, order) for task, order in every if {*languages_of(order)} <= {*self.languages}]
         return [(task, order) for task, order in here if self.test(task, order)]
-
-    def own_sets_of(self, code: str) -> list[tuple[str, str]]:
-        """Task and order of each separate test set of an order that has a language on either side."""
-        return [(task, order) for task, order in self.own_sets if code in languages_of(order)]
-
-    def _facts_of_order(self, order: str) -> dict[str, str]:
-        """Values of the placeholders of an order's source: those of the first language, and the order's code."""
-        return self.facts(languages_of(order)[0]) | {"code": order, "lang": order}
 
     def tests_of(self, test_lang: str) -> list[str]:
         """All tests of a language, or of a pair."""
