@@ -16,7 +16,7 @@ from seedbed.resources import resource
 from seedbed.study import paths, published
 from seedbed.study.graph import records
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.graph.translation import translations_of
+from seedbed.study.graph.translation import StudyTranslator, translations_of
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, untrained
 from seedbed.study.sizes import Load, Sizes
@@ -435,7 +435,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             if spec.generator:
                 found.append(records.model(study, spec.generator, "translator"))
                 continue
-            sources = [spec.given.resolved(study.facts(code)) for code in codes]
+            sources = [StudyTranslator.get(study, name).given(code) for code in codes]
             found += [records.data(name, source) for source in sources if source]
         judge = self.spec.english.judge
         return found + ([records.model(study, study.judges[judge].generator, "judge")] if judge else [])
