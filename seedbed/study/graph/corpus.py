@@ -174,11 +174,6 @@ class Sample(Product, rule="sample_text", place=paths.SAMPLE):
 
     lang: str
 
-    @classmethod
-    def of_each(cls, study: Study, codes: Iterable[str]) -> list[str]:
-        """Those of several languages."""
-        return [at(study, paths.SAMPLE, lang=code) for code in codes]
-
     def inputs(self) -> dict[str, Files]:
         """The language's sentences."""
         return {"corpus": self.at(paths.CORPUS, corpus="text")}
@@ -246,7 +241,8 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
     @property
     def known(self) -> list[str]:
         """Sentences of both languages for language identification; none without the check."""
-        return Sample.of_each(self.study, self.sides) if self.study.seed_pairs.language_id else []
+        checked = self.sides if self.study.seed_pairs.language_id else ()
+        return [self.at(paths.SAMPLE, lang=code) for code in checked]
 
     @property
     def tests(self) -> list[str]:
