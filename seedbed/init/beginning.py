@@ -16,7 +16,7 @@ from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
 from seedbed.init import own_tables
-from seedbed.init.own_tables import COLUMNS, HALVES, OWN, is_known, is_table
+from seedbed.init.own_tables import COLUMNS, HALVES, OWN, form_of, is_table
 from seedbed.init.own_text import (
     LEAST,
     LINES,
@@ -154,7 +154,7 @@ def without_kind(corpus: Mapping[str, Any]) -> dict[str, Any]:
 
 def own_source(text: Path) -> dict[str, Any]:
     """The source of a file of text."""
-    return {"file": str(text)} | ({} if is_known(text) else {"format": "text"})
+    return {"file": str(text)} | ({} if form_of(text) else {"format": "text"})
 
 
 def of_lines(text: Path, code: str) -> Parts:

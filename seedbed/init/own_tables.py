@@ -34,18 +34,14 @@ HALVES = ((0, 50), (50, 100))
 """Buckets of a test set: those that choose, those that report."""
 
 
+def form_of(path: Path) -> str:
+    """The form of a file as its name says it, one of the values of ENDINGS; empty: its name does not say it."""
+    return ENDINGS.get(path.suffix.removeprefix(".").lower(), "")
+
+
 def is_table(path: Path) -> bool:
     """Whether a file's name says that it is a table, and no text."""
-    return ENDINGS.get(_ending(path), "text") != "text"
-
-
-def is_known(path: Path) -> bool:
-    """Whether a file's name says what it is."""
-    return _ending(path) in ENDINGS
-
-
-def _ending(path: Path) -> str:
-    return path.suffix.removeprefix(".").lower()
+    return form_of(path) not in ("", "text")
 
 
 def read(path: Path, columns: list[str]) -> pd.DataFrame:
@@ -88,7 +84,7 @@ def _require_ids(path: Path, ids: pd.Series) -> None:
 
 def _require_written(path: Path) -> None:
     """Require that a table that is a text is in UTF-8, and that a CSV is divided by commas."""
-    form = ENDINGS[_ending(path)]
+    form = form_of(path)
     if form in ("parquet", "gettext"):
         return
     require_utf8(path)

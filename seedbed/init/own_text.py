@@ -211,11 +211,7 @@ def english() -> list[str]:
 
 
 def require_language(where: str, texts: list[str], language: Guess) -> None:
-    """Texts are in the script of their language, and, where CLD2 knows that, in no other language.
-
-    Raises:
-        UserError: they are not.
-    """
+    """Require that texts are in the script of their language, and, where CLD2 knows that, in no other language."""
     share = sum(script_share(text, language.script) for text in texts) / len(texts)
     if share < SHARE:
         raise UserError(
