@@ -121,25 +121,30 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     parts.add(of_both(parts.others, known | {"lang": language.code}, Cleaning()))
     entry["corpus"] = own_source(text) | ({"skip": _held_out(text)} if running.tasks else {})
     if parts.best.get("dev"):
+        prefix = {"choose": ["base", "bare"]}
         parts.best |= {"also": [NEXT_LINE]} if running.tasks else {}
         parts.said.append("The test that chooses also says whether the backbone's prefix is put before texts, or none.")
     else:
+        prefix = ""  # which was better in three of three languages (docs/results.md)
         parts.best = recommended(parts)
         parts.said.append(
             f"There is no test set: `{parts.best['recipe']}` is recommended, by what was measured in other languages."
         )
-    with_prefix(parts)
-    first = {name: parts.recipes[name] for name in ("base", "bare", "retained", "bootstrap") if name in parts.recipes}
-    demo = _demo()
-    found: dict[str, Any] = {"results": results, "languages": {language.code: entry}}
-    corpora = parts.corpora | ({"others": parts.others} if parts.others else {})
-    found |= {"corpora": corpora} if corpora else {}
-    found |= {"anchors": {"count": 2000, "language_id": False}}
-    found |= {"backbones": demo["backbones"], "training": demo["training"], "recipes": first | parts.recipes}
-    found |= {"tasks": parts.tasks} if parts.tasks else {}
-    found |= {"best": parts.best}
-    found |= {} if parts.best.get("dev") else {"tables": []}
-    return found | {"forecast": {"device": "cpu"}}, parts.said
+    recipes = prefixed(parts.recipes, {"prefix": prefix})
+    first = {name: recipes[name] for name in ("base", "bare", "retained", "bootstrap") if name in recipes}
+    found = {
+        "results": results,
+        "languages": {language.code: entry},
+        "corpora": parts.corpora | ({"others": parts.others} if parts.others else {}),
+        "anchors": {"count": 2000, "language_id": False},
+        **_demo(),
+        "recipes": first | recipes,
+        "tasks": parts.tasks,
+        "best": parts.best,
+        **({} if parts.best.get("dev") else {"tables": []}),
+        "forecast": {"device": "cpu"},
+    }
+    return {key: value for key, value in found.items() if value != {}}, parts.said
 
 
 def on_pairs(corpus: str) -> dict[str, Any]:
@@ -387,15 +392,6 @@ def recommended(parts: Parts) -> dict[str, Any]:
     recipe = next(name for name in why if name in parts.recipes)
     best = {"recipe": recipe, "why": why[recipe]}
     return best | ({"test": NEXT_LINE, "limits": NEXT_LINE_LIMITS} if NEXT_LINE in parts.tasks else {})
-
-
-def with_prefix(parts: Parts) -> None:
-    """Recipes that are trained take the backbone's prefix or none, as the development task chooses.
-
-    Where nothing chooses they take none, which was better in three of three languages (docs/results.md).
-    """
-    prefix = {"prefix": {"choose": ["base", "bare"]}} if parts.best.get("dev") else {"prefix": ""}
-    parts.recipes = prefixed(parts.recipes, prefix)
 
 
 def prefixed(recipes: Mapping[str, Any], prefix: Mapping[str, Any]) -> dict[str, Any]:
