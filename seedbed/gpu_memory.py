@@ -198,6 +198,11 @@ def adapter_parameters(parameters: float, rank: int) -> float:
     return 0.14 * rank * parameters**0.74
 
 
+def parallel_parameters(body: float, reduction: float) -> float:
+    """Parameters of parallel adapters: two matrices of d x d / reduction in a block, which has 12 d^2 weights."""
+    return body / (6 * reduction)
+
+
 def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank: int) -> Need:
     """Requirement of training a LoRA adapter on frozen weights, with gradient checkpointing of each layer.
 

@@ -74,6 +74,11 @@ def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]
     return manifest
 
 
+def of(directory: Path) -> dict[str, Any]:
+    """The manifest of a folder, read and checked as by `read`."""
+    return read(directory / MANIFEST)
+
+
 def digest_of(directory: Path | None) -> str:
     """A digest of a folder's files: from its manifest, because reading 54 GB takes minutes, or of the files if it has
     none.

@@ -5,7 +5,7 @@ import json
 import os
 import re
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
@@ -208,6 +208,16 @@ def require_known(where: str, what: str, given: str | Iterable[str] | None, know
     for name in [given] if given and isinstance(given, str) else given or ():
         if name not in known:
             raise ValueError(f"{where}: no {what} {name!r}; {suggest(name, known)}")
+
+
+def settings_in(value: Any, place: str = "") -> Iterator[tuple[str, BaseModel]]:
+    """All settings within a value, each with the keys that lead to it; outer ones come first."""
+    if isinstance(value, BaseModel):
+        yield place, value
+        value = dict(value)
+    inner = value.items() if isinstance(value, Mapping) else enumerate(value) if isinstance(value, list | tuple) else ()
+    for key, one in inner:
+        yield from settings_in(one, f"{place}.{key}".removeprefix("."))
 
 
 def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:

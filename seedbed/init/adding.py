@@ -12,7 +12,7 @@ from seedbed.corpora.settings import NO_TEXT
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.settings import Task
 from seedbed.init import beginning
-from seedbed.init.beginning import BITEXT_LIMITS, NEXT_LINE_LIMITS, Parts
+from seedbed.init.beginning import BITEXT_LIMITS, NEXT_LINE_LIMITS, OwnTable, Parts
 from seedbed.init.own_tables import COLUMNS
 from seedbed.init.own_text import Guess, language_of, sentences
 from seedbed.init.yaml_text import Keys
@@ -51,9 +51,11 @@ def entries(
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
         pivot = study.facts(study.pivot)
         into = Guess(study.pivot, pivot["name"], pivot["script"], True, "as the study says")
-        table = beginning.read(kind, file, language, texts, {kind: file}, into)
-        teacher = _teacher(study)
-        parts = beginning.of_table(kind, file, table, code, study.cleaning, tested=False, teacher=teacher, taken=taken)
+        table = OwnTable(
+            kind, file, language, _teacher(study), tested=False, pivot=into, cleaning=study.cleaning, taken=taken
+        )
+        table.require(texts)
+        parts = table.parts()
         if "bootstrap" not in study.recipes:
             parts.add(beginning.of_both(_others(study, config, code) | parts.others, facts, study.cleaning))
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):

@@ -1,9 +1,9 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
 import math
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,7 @@ from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
 from seedbed.init import own_tables
-from seedbed.init.own_tables import COLUMNS, HALVES, OWN, is_known, is_table, matched
+from seedbed.init.own_tables import COLUMNS, HALVES, OWN, form_of, is_table
 from seedbed.init.own_text import (
     LEAST,
     LINES,
@@ -102,7 +102,9 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
             scores are no test.
     """
     texts = sentences(text)
-    tables = {kind: read(kind, path, language, texts, given) for kind, path in given.items()}
+    tables = [OwnTable(kind, path, language, BACKBONE, tested="test" in given) for kind, path in given.items()]
+    for table in tables:
+        table.require(texts)
     known = registry().get(language.code, {})
     entry: dict[str, Any] = {
         name: value for name in ("name", "script") if (value := getattr(language, name)) != known.get(name)
@@ -112,84 +114,37 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."
     )
     parts.said += [remark(texts, language), *left_out(text)]
-    for kind, table in tables.items():
-        tested = "test" in given
-        parts.add(of_table(kind, given[kind], table, language.code, Cleaning(), tested=tested, teacher=BACKBONE))
+    for table in tables:
+        parts.add(table.parts())
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
     parts.add(of_both(parts.others, known | {"lang": language.code}, Cleaning()))
     entry["corpus"] = own_source(text) | ({"skip": _held_out(text)} if running.tasks else {})
     if parts.best.get("dev"):
+        prefix = {"choose": ["base", "bare"]}
         parts.best |= {"also": [NEXT_LINE]} if running.tasks else {}
         parts.said.append("The test that chooses also says whether the backbone's prefix is put before texts, or none.")
     else:
+        prefix = ""  # which was better in three of three languages (docs/results.md)
         parts.best = recommended(parts)
         parts.said.append(
             f"There is no test set: `{parts.best['recipe']}` is recommended, by what was measured in other languages."
         )
-    with_prefix(parts)
-    first = {name: parts.recipes[name] for name in ("base", "bare", "retained", "bootstrap") if name in parts.recipes}
-    demo = _demo()
-    found: dict[str, Any] = {"results": results, "languages": {language.code: entry}}
-    corpora = parts.corpora | ({"others": parts.others} if parts.others else {})
-    found |= {"corpora": corpora} if corpora else {}
-    found |= {"anchors": {"count": 2000, "language_id": False}}
-    found |= {"backbones": demo["backbones"], "training": demo["training"], "recipes": first | parts.recipes}
-    found |= {"tasks": parts.tasks} if parts.tasks else {}
-    found |= {"best": parts.best}
-    found |= {} if parts.best.get("dev") else {"tables": []}
-    return found | {"forecast": {"device": "cpu"}}, parts.said
-
-
-def read(
-    kind: str, file: Path, language: Guess, texts: list[str], given: dict[str, Path], pivot: Guess = ENGLISH
-) -> pd.DataFrame:
-    """Read a user's table, and check its languages and, for a test set, its number of rows.
-
-    Args:
-        texts: sentences of the language.
-        given: all such files, by what they are.
-        pivot: the language that translations are in.
-
-    Raises:
-        UserError: it cannot be read, lacks a column, has cells without text, is in another language, or too short to
-            test by.
-    """
-    table = own_tables.read(file, COLUMNS[kind])
-    tests = kind == "test" or (kind == "parallel" and "test" not in given)
-    if tests and len(table) < TESTED:
-        raise _too_few(file, len(table))
-    for column in OWN[kind] if len(table) >= TESTED else ():  # fewer cannot be classified
-        where, own = f"{file}: column {column}", pieces(table[column])
-        if len(own) < TESTED:
-            first = min(len(table), LINES)
-            raise UserError(f"{where}: {len(own)} of the first {first} cells have text; expected {TESTED} or more")
-        require_language(where, own, language)
-        if language.sure or language.code == "eng":
-            continue
-        told = LanguageId(*as_many(texts, english()))
-        if (share := told.in_language(own).mean()) < 1 - SHARE:
-            raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {language.name}")
-    if kind == "parallel" and len(table) >= TESTED:
-        _require_pivot(file, table, language, pivot)
-    return table
-
-
-def _too_few(file: Path, pairs: int) -> UserError:
-    return UserError(
-        f"{file}: {pairs} pairs; at least {TESTED} are needed, of which half choose the best encoder and half say how "
-        "good it is"
-    )
-
-
-def _require_pivot(file: Path, table: pd.DataFrame, language: Guess, pivot: Guess) -> None:
-    """Require that translations are in the pivot language, and not the texts again."""
-    where, own = f"{file}: column pivot", pieces(table["pivot"].fillna(""))
-    if not own:
-        raise UserError(f"{where}: no cell has text; expected {pivot.name}")
-    if (share := float((table["text"] == table["pivot"]).mean())) > SHARE and pivot.code != language.code:
-        raise UserError(f"{where}: {share:.0%} of its cells are the texts themselves; expected {pivot.name}")
-    require_language(where, own, pivot._replace(sure=language.sure))
+    recipes = prefixed(parts.recipes, {"prefix": prefix})
+    first = {name: recipes[name] for name in ("base", "bare", "retained", "bootstrap") if name in recipes}
+    found = {
+        "results": results,
+        "languages": {language.code: entry},
+        "corpora": parts.corpora | ({"others": parts.others} if parts.others else {}),
+        "anchors": {"count": 2000, "language_id": False},
+        **_demo(),
+        "recipes": first | recipes,
+        "tasks": parts.tasks,
+        "best": parts.best,
+        **({} if parts.best.get("dev") else {"tables": []}),
+        "forecast": {"device": "cpu"},
+    }
+    return {key: value for key, value in found.items() if value != {}}, parts.said
 
 
 def on_pairs(corpus: str) -> dict[str, Any]:
@@ -204,7 +159,7 @@ def without_kind(corpus: Mapping[str, Any]) -> dict[str, Any]:
 
 def own_source(text: Path) -> dict[str, Any]:
     """The source of a file of text."""
-    return {"file": str(text)} | ({} if is_known(text) else {"format": "text"})
+    return {"file": str(text)} | ({} if form_of(text) else {"format": "text"})
 
 
 def of_lines(text: Path, code: str) -> Parts:
@@ -282,107 +237,153 @@ def not_taken(name: str, taken: Container[str]) -> str:
     return next(one for one in (name, *(f"{name}-{n}" for n in range(2, 100))) if one not in taken)
 
 
-def of_table(
-    kind: str,
-    file: Path,
-    table: pd.DataFrame,
-    code: str,
-    cleaning: Cleaning,
-    *,
-    tested: bool,
-    teacher: str,
-    taken: set[str] = frozenset(),
-) -> Parts:
-    """The entries of a study for a table: training data, and test sets.
+@dataclass(frozen=True)
+class OwnTable:
+    """A table of a user, and what a study makes of it: training data, or test sets."""
 
-    Args:
-        kind: one of COLUMNS.
-        cleaning: of the study.
-        tested: True if there is another test set, so that all translations are training data.
-        teacher: the backbone that `distilled` learns from, by recipe `base`; empty: there is no `distilled`.
-        taken: names that are used in the study.
+    kind: str
+    """One of COLUMNS."""
+    file: Path
+    language: Guess
+    teacher: str
+    """The backbone that `distilled` learns from, by recipe `base`; empty: there is no `distilled`."""
+    tested: bool
+    """Whether there is another test set, so that all translations are training data."""
+    pivot: Guess = ENGLISH
+    """The language that translations are in."""
+    cleaning: Cleaning = field(default_factory=Cleaning)
+    taken: Container[str] = ()
+    """Names that are used in the study."""
 
-    Raises:
-        UserError: its graded pairs cannot be a test set, or no translation is kept.
-    """
-    free = partial(not_taken, taken=taken)
-    if kind == "pairs":
-        name = free("own-pairs")
-        return Parts(others={name: PAIRS | matched(file, table, *COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
-    if kind == "triplets":
-        name = free("own-triplets")
-        recipe = {"data": {"corpus": name}, "objective": "contrast"}
-        return Parts(others={name: {"kind": "triplets", "file": str(file)}}, recipes={name: recipe})
-    if kind == "test":
-        halves = own_tables.halves_of(file, table)
+    @cached_property
+    def rows(self) -> pd.DataFrame:
+        """All rows as they are in the file; raises as `own_tables.read`."""
+        return own_tables.read(self.file, COLUMNS[self.kind])
+
+    # ---- What it must be.
+
+    def require(self, texts: list[str]) -> None:
+        """Check its languages and, for a test set, its number of rows.
+
+        Args:
+            texts: sentences of the language.
+
+        Raises:
+            UserError: it cannot be read, lacks a column, has cells without text, is in another language, or too short
+                to test by.
+        """
+        count = len(self.rows)
+        if count < TESTED:  # too few to be classified
+            if self.kind == "test" or (self.kind == "parallel" and not self.tested):
+                raise self._too_few(count)
+            return
+        for column in OWN[self.kind]:
+            where, own = f"{self.file}: column {column}", pieces(self.rows[column])
+            if len(own) < TESTED:
+                first = min(count, LINES)
+                raise UserError(f"{where}: {len(own)} of the first {first} cells have text; expected {TESTED} or more")
+            require_language(where, own, self.language)
+            if self.language.sure or self.language.code == "eng":
+                continue
+            told = LanguageId(*as_many(texts, english()))
+            if (share := told.in_language(own).mean()) < 1 - SHARE:
+                raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {self.language.name}")
+        if self.kind == "parallel":
+            self._require_pivot()
+
+    def _require_pivot(self) -> None:
+        """Require that translations are in the pivot language, and not the texts again."""
+        where, own = f"{self.file}: column pivot", pieces(self.rows["pivot"].fillna(""))
+        expected = f"expected {self.pivot.name}"
+        if not own:
+            raise UserError(f"{where}: no cell has text; {expected}")
+        share = float((self.rows["text"] == self.rows["pivot"]).mean())
+        if share > SHARE and self.pivot.code != self.language.code:
+            raise UserError(f"{where}: {share:.0%} of its cells are the texts themselves; {expected}")
+        require_language(where, own, self.pivot._replace(sure=self.language.sure))
+
+    def _too_few(self, pairs: int) -> UserError:
+        return UserError(
+            f"{self.file}: {pairs} pairs; at least {TESTED} are needed, of which half choose the best encoder and half "
+            "say how good it is"
+        )
+
+    # ---- What it gives.
+
+    def parts(self) -> Parts:
+        """Its entries of a study.
+
+        Raises:
+            UserError: its graded pairs cannot be a test set, or no translation is kept.
+        """
+        if self.kind == "pairs":
+            name = self._free("own-pairs")
+            return Parts(others={name: self._matched(*COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
+        if self.kind == "triplets":
+            name = self._free("own-triplets")
+            recipe = {"data": {"corpus": name}, "objective": "contrast"}
+            return Parts(others={name: {"kind": "triplets", "file": str(self.file)}}, recipes={name: recipe})
+        return self._graded() if self.kind == "test" else self._translations()
+
+    def _graded(self) -> Parts:
+        """Graded pairs: one half chooses, the other reports."""
+        halves = own_tables.halves_of(self.file, self.rows)
         low, high = own_tables.scale_of(pd.concat(half["score"] for half in halves))
         chosen, told = map(len, halves)
         said = f"Scores of the test set are from {low:g} to {high:g}; {chosen} of its pairs choose, {told} report."
-        task = {"protocol": "sts", "scale": [low, high]}
-        return _tested(free("own-sts"), task, file, HALVES, code, said)
-    return _of_translations(file, table, code, cleaning, tested=tested, teacher=teacher, free=free)
+        return self._tests("own-sts", {"protocol": "sts", "scale": [low, high]}, HALVES, said)
 
+    def _translations(self) -> Parts:
+        """Translations: a hundred choose, a hundred report and the others train; of fewer than three hundred, halves
+        choose and report.
+        """
+        kept = own_tables.distinct(self.file, self.cleaning)
+        parts, rest, many = Parts(), {}, len(kept) >= 3 * ENOUGH
+        if not self.tested:
+            if len(kept) < TESTED:
+                raise self._too_few(len(kept))
+            share = min(33, math.ceil(100 * ENOUGH / len(kept)))
+            parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else HALVES
+            choose, report, *train = (len(in_buckets(kept, Source(file="-", buckets=rows))) for rows in parted)
+            said = f"There is no test set, so translations are: of {len(kept)}, {choose} choose, {report} report, and "
+            said += f"{train[0]} train." if many else f"none train: for that {3 * ENOUGH} are needed."
+            # Cleaned: a sentence that is there twice has two right answers, of which one counts.
+            parts.add(self._tests("own-bitext", {"protocol": "bitext", "clean": True}, parted[:2], said))
+            parts.best["limits"] = BITEXT_LIMITS
+            rest = {"buckets": [*parted[2]]} if many else {}
+        if lost := len(self.rows) - len(kept):
+            parts.said.append(
+                f"{lost} of {len(self.rows)} translations are left out: blank, repeated, or outside `cleaning`."
+            )
+        if self.tested or many:
+            name = self._free("translations")
+            # The pivot column comes first: buckets hash it, so that test translations are not trained on.
+            parts.others[name] = self._matched("pivot", "text") | rest
+            parts.said += [f"Its {len(kept)} translations all train."] if self.tested else []
+            parts.recipes[name] = on_pairs(name)
+            if self.teacher and not any(one in self.taken for one in ("distilled", "parallel")):
+                parts.corpora["parallel"] = {"file": str(self.file)} | rest
+                learns = {"teacher": {"backbone": self.teacher, "recipe": "base"}}  # it reads the pivot's side
+                parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": learns}}
+        return parts
 
-def _tested(name: str, task: dict[str, Any], file: Path, halves: Any, code: str, said: str) -> Parts:
-    """Tasks of the rows of a file that choose, and of those that report."""
-    tasks = {
-        f"{name}-{half}": task | {"source": {"file": str(file), "buckets": [*rows]}, "languages": [code]}
-        for half, rows in zip(("dev", "test"), halves, strict=True)
-    }
-    return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])
+    def _tests(self, name: str, task: dict[str, Any], halves: Sequence[tuple[int, int]], said: str) -> Parts:
+        """Tasks of the rows that choose, and of those that report."""
+        name = self._free(name)
+        tasks = {
+            f"{name}-{half}": task
+            | {"source": {"file": str(self.file), "buckets": [*rows]}, "languages": [self.language.code]}
+            for half, rows in zip(("dev", "test"), halves, strict=True)
+        }
+        return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])
 
+    def _matched(self, one: str, other: str) -> dict[str, Any]:
+        """A corpus of pairs of two of its columns; without ids rows are numbered."""
+        known = {"id": "id"} if "id" in self.rows.columns else {}
+        return PAIRS | {"file": str(self.file), "columns": known | {"sentence1": one, "sentence2": other}}
 
-def _of_translations(
-    file: Path,
-    table: pd.DataFrame,
-    code: str,
-    cleaning: Cleaning,
-    *,
-    tested: bool,
-    teacher: str,
-    free: Callable[[str], str],
-) -> Parts:
-    """The entries of a study for translations: a hundred choose, a hundred report and the others train; of fewer than
-    three hundred, halves choose and report.
-
-    Args:
-        free: gives a name that is not used in the study, see `not_taken`.
-    """
-    kept = own_tables.distinct(file, cleaning)
-    if not tested and len(kept) < TESTED:
-        raise _too_few(file, len(kept))
-    share = min(33, math.ceil(100 * ENOUGH / len(kept)))
-    many = len(kept) >= 3 * ENOUGH
-    parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else [*HALVES, None]
-    learnt = None if tested else parted[2]
-    parts = Parts()
-    if not tested:
-        counts = [_in(kept, rows) for rows in parted]
-        train = f"{counts[2]} train" if learnt else f"none train: for that {3 * ENOUGH} are needed"
-        said = f"There is no test set, so translations are: of {len(kept)}, {counts[0]} choose, {counts[1]} report, "
-        said += f"and {train}."
-        # Cleaned: a sentence that is there twice has two right answers, of which one counts.
-        task = {"protocol": "bitext", "clean": True}
-        parts.add(_tested(free("own-bitext"), task, file, parted[:2], code, said))
-        parts.best["limits"] = BITEXT_LIMITS
-    if lost := len(table) - len(kept):
-        parts.said.append(f"{lost} of {len(table)} translations are left out: blank, repeated, or outside `cleaning`.")
-    if tested or learnt:
-        name, rest = free("translations"), {"buckets": [*learnt]} if learnt else {}
-        # The pivot column comes first: buckets hash it, so that test translations are not trained on.
-        parts.others[name] = PAIRS | matched(file, table, "pivot", "text") | rest
-        parts.said += [f"Its {len(kept)} translations all train."] if tested else []
-        parts.recipes[name] = on_pairs(name)
-        if teacher and all(free(one) == one for one in ("distilled", "parallel")):
-            parts.corpora["parallel"] = {"file": str(file)} | rest
-            learns = {"teacher": {"backbone": teacher, "recipe": "base"}}  # it reads the pivot's side
-            parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": learns}}
-    return parts
-
-
-def _in(table: pd.DataFrame, rows: tuple[int, int] | None) -> int:
-    """How many translations are in buckets."""
-    return len(in_buckets(table, Source(file="-", buckets=rows))) if rows else 0
+    def _free(self, name: str) -> str:
+        return not_taken(name, self.taken)
 
 
 def recommended(parts: Parts) -> dict[str, Any]:
@@ -391,15 +392,6 @@ def recommended(parts: Parts) -> dict[str, Any]:
     recipe = next(name for name in why if name in parts.recipes)
     best = {"recipe": recipe, "why": why[recipe]}
     return best | ({"test": NEXT_LINE, "limits": NEXT_LINE_LIMITS} if NEXT_LINE in parts.tasks else {})
-
-
-def with_prefix(parts: Parts) -> None:
-    """Recipes that are trained take the backbone's prefix or none, as the development task chooses.
-
-    Where nothing chooses they take none, which was better in three of three languages (docs/results.md).
-    """
-    prefix = {"prefix": {"choose": ["base", "bare"]}} if parts.best.get("dev") else {"prefix": ""}
-    parts.recipes = prefixed(parts.recipes, prefix)
 
 
 def prefixed(recipes: Mapping[str, Any], prefix: Mapping[str, Any]) -> dict[str, Any]:

@@ -34,18 +34,14 @@ HALVES = ((0, 50), (50, 100))
 """Buckets of a test set: those that choose, those that report."""
 
 
+def form_of(path: Path) -> str:
+    """The form of a file as its name says it, one of the values of ENDINGS; empty: its name does not say it."""
+    return ENDINGS.get(path.suffix.removeprefix(".").lower(), "")
+
+
 def is_table(path: Path) -> bool:
     """Whether a file's name says that it is a table, and no text."""
-    return ENDINGS.get(_ending(path), "text") != "text"
-
-
-def is_known(path: Path) -> bool:
-    """Whether a file's name says what it is."""
-    return _ending(path) in ENDINGS
-
-
-def _ending(path: Path) -> str:
-    return path.suffix.removeprefix(".").lower()
+    return form_of(path) not in ("", "text")
 
 
 def read(path: Path, columns: list[str]) -> pd.DataFrame:
@@ -88,7 +84,7 @@ def _require_ids(path: Path, ids: pd.Series) -> None:
 
 def _require_written(path: Path) -> None:
     """Require that a table that is a text is in UTF-8, and that a CSV is divided by commas."""
-    form = ENDINGS[_ending(path)]
+    form = form_of(path)
     if form in ("parquet", "gettext"):
         return
     require_utf8(path)
@@ -103,12 +99,6 @@ def _require_written(path: Path) -> None:
 def _brief(names: Iterable[Any]) -> str:
     """Names of columns, or what stands in their place: of a long one its beginning."""
     return ", ".join(repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in names)
-
-
-def matched(file: Path, table: pd.DataFrame, one: str, other: str) -> dict:
-    """A source of pairs, by the names that these columns have in its file; without ids rows are numbered."""
-    known = {"id": "id"} if "id" in table.columns else {}
-    return {"file": str(file), "columns": known | {"sentence1": one, "sentence2": other}}
 
 
 def distinct(file: Path, cleaning: Cleaning) -> pd.DataFrame:

@@ -129,9 +129,6 @@ def left_out(path: Path) -> list[str]:
 def lines_of(path: Path) -> Iterator[str]:
     """Iterate over the lines of a text file, each cut to `PIECE` characters, in the encoding and line ends of a run.
 
-    Args:
-        path: the file.
-
     Raises:
         UserError: the file is not UTF-8; the message has a command that converts it.
     """
@@ -214,11 +211,7 @@ def english() -> list[str]:
 
 
 def require_language(where: str, texts: list[str], language: Guess) -> None:
-    """Texts are in the script of their language, and, where CLD2 knows that, in no other language.
-
-    Raises:
-        UserError: they are not.
-    """
+    """Require that texts are in the script of their language, and, where CLD2 knows that, in no other language."""
     share = sum(script_share(text, language.script) for text in texts) / len(texts)
     if share < SHARE:
         raise UserError(

@@ -18,10 +18,8 @@ def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, st
     """Context that locks the results folder against other runs, also from other clones and nodes.
 
     Args:
-        results: the folder of results.
         gpus: GPUs of this machine that the run's jobs share; they are set in the environment. None: the profile gives
             no number.
-        environment: the run's environment.
 
     Raises:
         UserError: another run has the lock, or the run sees fewer GPUs.
@@ -44,7 +42,6 @@ def asked(
     """How a run was started, as arguments of a program that plans it again.
 
     Args:
-        workflow: Snakemake's workflow.
         study: the whole configuration, if it came from another Snakefile; None: from files and `--config`.
         at_most: maximum threads -> rule -> threads, for rules that the limit changes.
     """

@@ -45,7 +45,6 @@ def stale(state: Path, jobs: Sequence[Job]) -> list[StaleFile]:
     are under the results, and servers' answers.
 
     Args:
-        state: the folder of state.
         jobs: all jobs, done or to do, that make outputs of `made_by`; an output that none makes is not in the study.
     """
     makers = {output: job for job in jobs for output in job.outputs}

@@ -37,9 +37,7 @@ def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
     """A page for the terminal: totals, a table of languages by rule files, and the failed and running jobs.
 
     Args:
-        jobs: all jobs.
         rooms: rule -> rule file, in the order of the columns; one without jobs has no column.
-        known: recorded events.
     """
     by_state: dict[Standing, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
     cells: dict[tuple[str, str], Counter[str]] = {}

@@ -56,7 +56,6 @@ def compared(reference: Reference, tables: Mapping[str, Path], *, exact: bool = 
     Rows that the reference lacks are left out; a number that the run lacks is empty.
 
     Args:
-        reference: the reference.
         tables: name -> CSV of the run.
         exact: without tolerance, as on the machine that made the reference.
 
@@ -88,7 +87,6 @@ def otherwise_chosen(reference: Reference, best: Sequence[Path]) -> list[str]:
     """A line for each best encoder of another recipe or backbone than in the reference.
 
     Args:
-        reference: the reference.
         best: folders of the run's best encoders.
 
     Raises:
@@ -119,7 +117,6 @@ def write(file: Path, tables: Mapping[str, Path], best: Sequence[Path] = ()) -> 
     """Replace a reference's numbers by a run's; everything above the line `numbers:` is unchanged.
 
     Args:
-        file: the reference's file.
         tables: name -> CSV of the run.
         best: folders of the run's best encoders; without any, those of the reference are unchanged.
 

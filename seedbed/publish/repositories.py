@@ -113,7 +113,7 @@ def _require_output(what: Path, output: Path) -> Edited | None:
 
 def encoder(what: Path, options: Options, repository: Path, output: Path) -> None:
     """Write an encoder, with its scores in its card, and mteb's result files next to it."""
-    manifest = manifests.read(what / manifests.MANIFEST)
+    manifest = manifests.of(what)
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
     folder = options.scores or scores_of(what, manifest)
@@ -150,7 +150,7 @@ def encoder(what: Path, options: Options, repository: Path, output: Path) -> Non
 
 def adapter(what: Path, options: Options, repository: Path, output: Path) -> None:
     """An adapter with the card that its job wrote, or with another base, which peft then loads."""
-    manifest = manifests.read(what / manifests.MANIFEST)
+    manifest = manifests.of(what)
     config = read_json(what / LORA)
     if options.base:
         config |= {"base_model_name_or_path": options.base, "revision": None}

@@ -41,7 +41,7 @@ class Result(NamedTuple):
     """What mteb files of it; empty where mteb has no such task, or the data are not those that it pins."""
 
 
-def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics | None = None) -> list[Result]:
+def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics) -> list[Result]:
     """All scores of an encoder, by task and language; tests of two languages are left out.
 
     Args:
@@ -52,8 +52,7 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
     Raises:
         UserError: a file is no score, or another encoder's; its items are missing, or do not agree with it.
     """
-    digest, statistics = vectors_digest(dict(manifest)), statistics or Statistics()
-    found = []
+    digest, found = vectors_digest(dict(manifest)), []
     for path in sorted(folder.glob("*/*.json")):
         if path.name.endswith(".mteb.json"):
             continue

@@ -47,10 +47,6 @@ def load_with(config: Mapping[str, Any], given: Mapping[str, Any]) -> Study:
 
     Snakemake leaves numbers in lists and groups of `--config` as texts. They count as numbers where texts are refused.
 
-    Args:
-        config: the whole configuration.
-        given: what the command line gave.
-
     Raises:
         UserError: the first fault.
     """

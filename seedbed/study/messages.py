@@ -21,7 +21,6 @@ def strip_messages(tree: ast.Module, package: str) -> ast.Module:
     code that runs if the file is called as a program.
 
     Args:
-        tree: the syntax tree.
         package: the file's package, for relative imports.
     """
     return _Made(package).visit(tree)

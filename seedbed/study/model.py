@@ -28,7 +28,7 @@ from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.languages import called, registry
 from seedbed.names import DRAWN, ROLES, Code, Name, Spec, languages_of, orders_of, pair_of, training_set_of
 from seedbed.resources import FOLDER, specs
-from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, suggest
+from seedbed.settings import EACH_ONCE, NoResult, Once, Place, Seed, Settings, require_known
 from seedbed.study.settings import Corpora, Gpus, Language, Start
 from seedbed.study.variants import add_candidates, choosing, makers, spelled_out, with_parents, with_starts
 from seedbed.tables.settings import Best, Forecast, Quoted, Statistics
@@ -173,10 +173,9 @@ class Study(Settings):
     def _with_kinds_and_candidates(self) -> Self:
         kinds = self.roles | {drawn: self.roles[role] for drawn, role in DRAWN.items()}
         for name, recipe in self.recipes.items():
-            if (corpus := recipe.data.corpus) and corpus not in kinds:
-                raise ValueError(f"recipes.{name}.data.corpus: no corpus {corpus!r}; {suggest(corpus, sorted(kinds))}")
+            require_known(f"recipes.{name}.data.corpus", "corpus", recipe.data.corpus, kinds)
             try:
-                recipe.of_kind(kinds.get(corpus, ""))
+                recipe.of_kind(kinds.get(recipe.data.corpus, ""))
             except ValueError as error:
                 raise ValueError(f"recipes.{name}: {error}") from None
         add_candidates(self.generators, self.recipes, self.backbones, self.seeds)
@@ -228,13 +227,6 @@ class Study(Settings):
         return makers(self.generators)
 
     @cached_property
-    def learners(self) -> dict[str, Classifier | Generator]:
-        """Classifier -> the settings by which its adapters are trained: the classifier's, or its generator's."""
-        return {
-            name: self.generators[spec.generator] if spec.generator else spec for name, spec in self.classifiers.items()
-        }
-
-    @cached_property
     def declared(self) -> dict[str, Protocol]:
         """Task -> the declaration of its protocol, cached."""
         return {name: declared(task.protocol) for name, task in self.tasks.items()}
@@ -280,10 +272,10 @@ class Study(Settings):
         """
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
-        source = {"text": entry.corpus, "instructions": entry.instructions}.get(key)
         if key in self.corpora.others:
-            source = source or entry.corpora.get(key) or self.corpora.others[key].source
-        source = source or entry.corpora.get(key) or getattr(self.corpora, key)
+            source = entry.corpora.get(key) or self.corpora.others[key].source
+        else:
+            source = {"text": entry.corpus, "instructions": entry.instructions}.get(key) or getattr(self.corpora, key)
         if source and role == "annotated":
             source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))
@@ -301,10 +293,10 @@ class Study(Settings):
         if self.tasks[task].set_of and code not in (self.tasks[task].languages or [code]):
             return None
         task = self.test_set(task)
-        if code in self.tasks[task].orders():
-            return self.tasks[task].of_order(code).resolved(self._facts_of_order(code))
-        own = self.languages.get(code, Language()).tests.get(task)
         spec = self.tasks[task]
+        if code in spec.orders():
+            return spec.of_order(code).resolved(self.facts(languages_of(code)[0]) | {"code": code, "lang": code})
+        own = self.languages.get(code, Language()).tests.get(task)
         if own or spec.source is None or (spec.languages is not None and code not in spec.languages):
             return own and own.resolved(self.facts(code))
         found = spec.source.resolved(self.facts(code))
@@ -348,14 +340,6 @@ class Study(Settings):
         every = [(task, order) for task, spec in sorted(self.tasks.items()) for order in spec.orders()]
         here = [(task, order) for task, order in every if {*languages_of(order)} <= {*self.languages}]
         return [(task, order) for task, order in here if self.test(task, order)]
-
-    def own_sets_of(self, code: str) -> list[tuple[str, str]]:
-        """Task and order of each separate test set of an order that has a language on either side."""
-        return [(task, order) for task, order in self.own_sets if code in languages_of(order)]
-
-    def _facts_of_order(self, order: str) -> dict[str, str]:
-        """Values of the placeholders of an order's source: those of the first language, and the order's code."""
-        return self.facts(languages_of(order)[0]) | {"code": order, "lang": order}
 
     def tests_of(self, test_lang: str) -> list[str]:
         """All tests of a language, or of a pair."""

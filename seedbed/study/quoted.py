@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from seedbed.evaluation import protocols
-from seedbed.settings import suggest
+from seedbed.settings import require_known, suggest
 from seedbed.study.model import Study, once_per_study
 from seedbed.tables.plan import Block
 from seedbed.tables.quotes import Quote, of_mteb, source_of
@@ -32,8 +32,7 @@ def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
     found: dict[tuple[str, str], list[Quote]] = {}
     for place, entry in enumerate(study.quoted):
         where = f"quoted.{place}"
-        if entry.task not in study.tasks:
-            raise ValueError(f"{where}.task: no task {entry.task!r}; {suggest(entry.task, sorted(study.tasks))}")
+        require_known(f"{where}.task", "task", [entry.task], study.tasks)
         spec = study.tasks[entry.task]
         metric = entry.metric or protocols.main_metric(spec.protocol, spec.k)
         if protocols.metric(spec.protocol, metric) is None:

@@ -1,7 +1,5 @@
 """Remarks on a study: things that its author should know although they are no errors."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import BaseModel
@@ -9,13 +7,14 @@ from pydantic import BaseModel
 from seedbed.corpora.settings import Source
 from seedbed.encoders.settings import EndpointSettings
 from seedbed.generators.settings import Generator
+from seedbed.settings import settings_in
 from seedbed.urls import has_secret, is_near, without_secrets
 
 
 def remarks(study: BaseModel) -> list[str]:
     """Warnings about secrets in URLs, and about tokens that would go unencrypted to another host; one line each."""
     found: dict[str, None] = {}
-    for one in _every(study):
+    for _, one in settings_in(study):
         if isinstance(one, Source) and one.archive and has_secret(one.archive):
             found[
                 f"{without_secrets(one.archive)}: its query holds a secret, which Snakemake keeps below .snakemake and "
@@ -28,13 +27,3 @@ def remarks(study: BaseModel) -> list[str]:
                     None
                 )
     return [*found]
-
-
-def _every(value: Any) -> Iterator[BaseModel]:
-    """All settings within settings."""
-    if isinstance(value, BaseModel):
-        yield value
-        value = dict(value)
-    inner = value.values() if isinstance(value, Mapping) else value
-    for one in inner if isinstance(value, Mapping | Sequence) and not isinstance(value, str | bytes) else ():
-        yield from _every(one)

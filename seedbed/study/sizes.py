@@ -11,9 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seedbed import gpu_memory
-from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.settings import Training
-from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Lora
 from seedbed.gpu_memory import TRAINED, Need, Shape
 from seedbed.languages import ANY
@@ -50,7 +48,6 @@ class Sizes:
         """Keep what is known.
 
         Args:
-            study: the study.
             costs: has the sizes of models that are not there.
             on_cpu: what is needed is needed of the main memory, and `auto` is float32.
         """
@@ -141,22 +138,7 @@ class Sizes:
         each = gpu_memory.BYTES["float32"] * shape.body + TRAINED * adapter
         return self._asked(Need(need.fixed + count * each, need.batch))
 
-    def masking(self, backbone: str, masked: Masked) -> int:
-        """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
-        return self._tuning(backbone, masked.batch_size * masked.length, masked.precision)
-
-    def fine_tuning(self, classifier: str) -> int:
-        """Training all of a backbone with a head on labelled texts."""
-        spec = self.study.classifiers[classifier]
-        tokens = spec.fine_tuning.batch_size * spec.fine_tuning.max_length
-        return self._tuning(spec.backbone, tokens, spec.dtype)
-
-    def tuning(self, backbone: str, recipe: str, learning: FineTuning | Reading) -> int:
-        """Training all of a recipe's encoder with a head for a task."""
-        precision = StudyRecipe.get(self.study, recipe).training.precision
-        return self._tuning(backbone, learning.batch_size * learning.max_length, precision)
-
-    def _tuning(self, backbone: str, tokens: int, dtype: Precision) -> int:
+    def tuning(self, backbone: str, tokens: int, dtype: Precision) -> int:
         """Training all weights of a backbone, with a number of tokens in a step."""
         shape = self.shape("encoders", backbone)
         return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=self._dtype(dtype)))
@@ -213,7 +195,7 @@ class Sizes:
     def measuring(self) -> int:
         """The largest of what is measured one after the other."""
         spec = self.study.compute
-        tuned = self._tuning(spec.learner, spec.batch_size * READ, "float32")
+        tuned = self.tuning(spec.learner, spec.batch_size * READ, "float32")
         asked = [self.writing(self.study.classifiers[name].generator) for name in spec.classifiers]
         return max([tuned, self._reading(spec.encoder.backbone, spec.sample), *asked])
 
@@ -269,10 +251,10 @@ class Sizes:
 def _trained(shape: Shape, training: Training) -> dict[str, float]:
     """The number of an encoder's weights that training leaves as they are, and of the new weights that it adds."""
     if training.part == "adapter":
-        low_rank = training.adapter == "low_rank"
-        # Parallel adapters are two matrices of d x d / reduction in a block, which has 12 d^2 weights.
-        parallel = shape.body / (6 * training.reduction)
-        added = gpu_memory.adapter_parameters(shape.parameters, training.rank) if low_rank else parallel
+        if training.adapter == "low_rank":
+            added = gpu_memory.adapter_parameters(shape.parameters, training.rank)
+        else:
+            added = gpu_memory.parallel_parameters(shape.body, training.reduction)
         return {"frozen": shape.parameters, "added": added}
     return {"frozen": shape.parameters - shape.body if training.freeze_word_embeddings else 0, "added": 0}
 

@@ -153,7 +153,7 @@ def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
     Raises:
         UserError: the encoder's manifest cannot be read, or its files were changed.
     """
-    manifest = manifests.read(encoder / manifests.MANIFEST)
+    manifest = manifests.of(encoder)
     with atomic_directory(output) as folder:
         for name in manifest["files"]:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)

@@ -84,4 +84,4 @@ def _learnt(weights: Path) -> int:
     """The rows that an encoder was last trained on; 0: none, as of a backbone."""
     if not (weights / manifests.MANIFEST).is_file():
         return 0
-    return manifests.trained_rows(manifests.read(weights / manifests.MANIFEST)) or 0
+    return manifests.trained_rows(manifests.of(weights)) or 0

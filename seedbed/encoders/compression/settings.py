@@ -81,7 +81,7 @@ class Averaged(Copy):
         mean = average(encoder, map(open_encoder, seeds))
         if not self.share:
             return mean
-        trained = manifests.read(folders[ORIGINAL] / manifests.MANIFEST)["training"]
+        trained = manifests.of(folders[ORIGINAL])["training"]
         # Only pooling own trains the modules that the start point has after its transformer; others are new.
         pooling = "own" if trained.get("pooling") == "own" else "mean"
         return interpolate(mean, load(folders[START], pooling=pooling), self.share)

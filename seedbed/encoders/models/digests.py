@@ -65,7 +65,7 @@ def saved_from(folder: Path, start: Path) -> dict[str, str]:
     """
     if not (start / manifests.MANIFEST).is_file():
         return {}
-    known = manifests.read(start / manifests.MANIFEST)
+    known = manifests.of(start)
     files = {name: digest for name, digest in known["files"].items() if name != "README.md"}
     if "modules.json" not in files or not all(_same(folder / name, start / name, files[name]) for name in files):
         return {}

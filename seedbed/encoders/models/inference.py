@@ -76,7 +76,7 @@ def opened(
         UserError: an encoder or manifest that cannot be read, a changed encoder of a fusion, or no prompt for the
             language.
     """
-    manifest = manifests.read(folder / manifests.MANIFEST)
+    manifest = manifests.of(folder)
     if members := members_of(folder, manifest):
         each = [
             opened(member.directory, rows, state, adapters=adapters, language=language, english=english)

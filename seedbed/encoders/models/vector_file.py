@@ -52,7 +52,7 @@ def write_vectors(
     distinct = sorted({(prompts[name], text) for name, column in texts.items() for text in column}, key=_key)
     keys, width = _keys(distinct), int(encoder.get_embedding_dimension())
     facts = {
-        "encoder": vectors_digest(manifests.read(folder / manifests.MANIFEST)),
+        "encoder": vectors_digest(manifests.of(folder)),
         "prompts": prompts,
         "texts": len(distinct),
         "width": width,
@@ -98,7 +98,7 @@ class Vectors:
         try:
             self.vectors = np.load(folder / VECTORS, mmap_mode="r")
             self.keys = np.load(folder / KEYS)
-            self.prompts = manifests.read(folder / manifests.MANIFEST)["prompts"]
+            self.prompts = manifests.of(folder)["prompts"]
         except (OSError, ValueError, KeyError) as error:
             raise UserError(f"{folder}: no vectors of texts ({error}); have them made again") from None
         self.folder = folder

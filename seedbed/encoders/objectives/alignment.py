@@ -76,7 +76,7 @@ class Alignment(Objective):
     def remarks(self, encoder, columns, folders):
         """The digest of the pivot encoder."""
         folder = folders["pivot"]
-        return {"pivot": manifests.read(folder / manifests.MANIFEST)["encoder"]} if folder else {}
+        return {"pivot": manifests.of(folder)["encoder"]} if folder else {}
 
 
 def with_pivot(table: pd.DataFrame, pivot: pd.DataFrame) -> pd.DataFrame:

@@ -72,7 +72,7 @@ def train_joint_adapters(
         if getattr(training, name) != Training.model_fields[name].default:
             raise UserError(f"training.{name}: a joint training takes encoders as they are; leave it out")
     training = training.updated({"precision": precision(training.precision), "crosslingual": True})
-    known = {code: vectors_digest(manifests.read(folder / manifests.MANIFEST)) for code, folder in folders.items()}
+    known = {code: vectors_digest(manifests.of(folder)) for code, folder in folders.items()}
     rows, counts = sample_rows(tables, objective, training, seed, times=len(folders) - len(fixed))
     together = JointContrast(_opened(folders, known), fixed, training, [*rows.texts], seed)
     together.require_fit(tables, rows)

@@ -88,8 +88,8 @@ def attach_joint_adapters(encoder: SentenceTransformer, start: Path, folder: Pat
     Raises:
         UserError: the adapters were trained with other encoders, or cannot be attached.
     """
-    known = manifests.read(folder / manifests.MANIFEST)
-    own = vectors_digest(manifests.read(start / manifests.MANIFEST))
+    known = manifests.of(folder)
+    own = vectors_digest(manifests.of(start))
     code = next((code for code, digest in known["encoders"].items() if digest == own), "")
     if not code:
         raise UserError(f"{folder}: adapters of other encoders than {start}; have them trained again")

@@ -125,6 +125,6 @@ def open_system(folder: Path, opening: Opening) -> System:
     Raises:
         UserError: no manifest, or the system cannot be opened.
     """
-    manifest = manifests.read(folder / manifests.MANIFEST)
+    manifest = manifests.of(folder)
     kind = load(manifest.get("system", {}).get("kind", ENCODER))
     return replace(kind.open(folder, manifest, opening), libraries=kind.LIBRARIES)

@@ -36,5 +36,5 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
         options = {"adapter": adapter, "language": opening.language_name, "style": settings["style"]}
         return likeliest(likelihood.label_scores(base, rows, **options), labels)
 
-    made = {"adapter": manifests.read(adapter / manifests.MANIFEST) if adapter else None}
+    made = {"adapter": manifests.of(adapter) if adapter else None}
     return System(answer=answer, about={"classifier": manifest["about"] | made})

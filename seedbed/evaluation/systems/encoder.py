@@ -85,7 +85,7 @@ def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _manifest(folder: Path) -> dict[str, Any]:
-    return manifests.read(folder / manifests.MANIFEST)
+    return manifests.of(folder)
 
 
 def _of_two(folder: Path, second: Path, opening: Opening) -> System:

@@ -116,11 +116,6 @@ def half_width(records: int, spread: float, jobs: int) -> float:
 
     The speed is as uncertain as the rule's default, which is within `spread` in nine of ten cases, reduced by the
     number of records; noise of single jobs averages out in a sum.
-
-    Args:
-        records: number of records of the speed.
-        spread: spread of the rule's default.
-        jobs: number of jobs in the sum.
     """
     precision = (NINE_TENTHS / math.log(spread)) ** 2 + records / NOISE**2
     return math.exp(NINE_TENTHS * math.sqrt(1 / precision + NOISE**2 / max(jobs, 1)))

@@ -26,10 +26,6 @@ def forecast(plan: Plan, records: Records) -> pd.DataFrame:
     GPU hours are wall time times GPUs, CPU hours wall time times threads. Ranges contain nine tenths if the defaults'
     spreads are right; errors of jobs of one rule and model are shared. Memory is that of the largest job, a computer's
     without headroom; disk counts what remains.
-
-    Args:
-        plan: the jobs.
-        records: measurements of finished jobs.
     """
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for job in plan.jobs:
@@ -134,8 +130,6 @@ def grid(head: list[str], rows: list[list[object]], left: int) -> str:
     """A Markdown table with aligned columns, readable on a terminal.
 
     Args:
-        head: the heading.
-        rows: the rows.
         left: number of left-aligned columns; the others are right-aligned.
     """
     cells = [head, *([str(cell) for cell in row] for row in rows)]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from seedbed.encoders.compression.settings import COMPARED
 from seedbed.generators.settings import WRITING, Lora
 from seedbed.generators.writing.prompts import FEW_SHOT
-from seedbed.gpu_memory import adapter_parameters
+from seedbed.gpu_memory import adapter_parameters, parallel_parameters
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.operations.forecasting import scored, translations
@@ -86,9 +86,9 @@ class Plan(Sizes):
             sides = self.model(job).parameters if fusion != "english" else 0
             sides += self.english(job).parameters if fusion else 0  # both are in the folder
             return sides * self._width(job) + 20e6
-        if job.rule == "align_encoders":  # two matrices of d x d / reduction, compared with 12 d^2 of a block
+        if job.rule == "align_encoders":
             adapters = len(job.arguments.each) - len(job.arguments.fixed)
-            return 4 * adapters * self.model(job).body / (6 * job.arguments.training.reduction)
+            return 4 * adapters * parallel_parameters(self.model(job).body, job.arguments.training.reduction)
         if job.rule in (*ADAPTERS, "compose_adapters"):
             rank = job.of("lora", Lora()).rank
             if job.rule == "compose_adapters" and job.arguments.composition.space == "product":

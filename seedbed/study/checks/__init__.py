@@ -1,4 +1,7 @@
-"""Checks of a study beyond the types of its settings: one module for each thing that they look at."""
+"""Checks of a study beyond the types of its settings: one module for each thing that they look at.
+
+A check raises a ValueError or a UserError at the first fault.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -50,6 +53,4 @@ CHECKS: tuple[Callable[[Study], Any], ...] = (
     quotes,
     of_sources,
 )
-"""All checks, in the order in which they run: a later one may rely on what an earlier one has checked. Each raises a
-ValueError or a UserError at its first fault.
-"""
+"""All checks, in the order in which they run: a later one may rely on what an earlier one has checked."""

@@ -3,27 +3,21 @@
 from itertools import product
 
 from seedbed.evaluation.protocols import declared, main_metric, which
-from seedbed.settings import suggest
+from seedbed.settings import require_known
 from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
 
 
 def of_best(study: Study) -> None:
-    """Check that the tasks that choose and report the best encoders exist, and that their test sets share no texts.
-
-    Raises:
-        ValueError: the first fault.
-    """
+    """Check that the tasks that choose and report the best encoders exist, and that their test sets share no texts."""
     if not (best := study.best):
         return
-    if best.recipe and best.recipe not in study.recipes:
-        raise ValueError(f"best.recipe: no recipe {best.recipe!r}; {suggest(best.recipe, sorted(study.recipes))}")
+    require_known("best.recipe", "recipe", best.recipe, study.recipes)
     named = [(key, task) for key in ("dev", "test") if (task := getattr(best, key))]
     named += [(key, task) for key in ("mean_with", "also") for task in getattr(best, key)]
     for key, task in named:
-        if task not in study.tasks:
-            raise ValueError(f"best.{key}: no task {task!r}; {suggest(task, sorted(study.tasks))}")
+        require_known(f"best.{key}", "task", [task], study.tasks)
         protocol = study.tasks[task].protocol
         if not declared(protocol).chooses:
             fit = ", ".join(which(lambda one: one.chooses))

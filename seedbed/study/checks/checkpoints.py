@@ -10,11 +10,7 @@ SAME = ("like", "aligned", "on_request", "only", "published")
 
 
 def of_starts(study: Study) -> None:
-    """Check that everything that is trained or compressed starts from an encoder that allows it.
-
-    Raises:
-        ValueError: the first that does not.
-    """
+    """Check that everything that is trained or compressed starts from an encoder that allows it."""
     for name, recipe in study.recipes.items():
         if not recipe.made:
             continue
@@ -84,11 +80,7 @@ def _seeds_of(study: Study, name: str) -> str:
 
 
 def of_switched_adapters(study: Study) -> None:
-    """Check that a recipe with `aligned: pairs` or `never` has the encoders of another, with parallel adapters.
-
-    Raises:
-        ValueError: the first that has not.
-    """
+    """Check that a recipe with `aligned: pairs` or `never` has the encoders of another, with parallel adapters."""
     for name, recipe in study.recipes.items():
         if recipe.aligned != "always":
             _switches_off(study, name)
@@ -109,11 +101,7 @@ def _switches_off(study: Study, name: str) -> None:
 
 
 def of_seeds(study: Study) -> None:
-    """Check that encoders with the seeds of those that they start from are limited to some of these.
-
-    Raises:
-        ValueError: the first recipe that has no encoder.
-    """
+    """Check that encoders with the seeds of those that they start from are limited to some of these."""
     for name, recipe in study.recipes.items():
         if not StudyRecipe.get(study, name).seeds:
             has = ", ".join(map(str, StudyRecipe.get(study, recipe.start).seeds))

@@ -11,11 +11,7 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_classifiers(study: Study) -> None:
-    """Check that what classifiers name exists, and that their models can answer their tasks.
-
-    Raises:
-        ValueError: the first that is not so.
-    """
+    """Check that what classifiers name exists, and that their models can answer their tasks."""
     for name, classifier in study.classifiers.items():
         _classifier(study, name, classifier)
 

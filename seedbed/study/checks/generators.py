@@ -1,18 +1,14 @@
 """Checks of generators: those that translate and judge, and the training data of their language adapters."""
 
 from seedbed.generators.settings import require_likelihoods
-from seedbed.settings import require_known, suggest
+from seedbed.settings import require_known
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
 
 def of_translators(study: Study) -> None:
-    """Check that translators and judges are generators, and that a translator with an adapter was trained to translate.
-
-    Raises:
-        ValueError: the first that is not.
-    """
+    """Check that translators and judges are generators, and that translators with adapters learnt to translate."""
     for name, translator in study.translators.items():
         where = f"translators.{name}"
         if translator.generator:
@@ -60,11 +56,7 @@ def _writes(study: Study, where: str, generator: str) -> None:
 
 
 def of_language_adapters(study: Study) -> None:
-    """Check that the corpora of a generator's language adapters exist and consist of sentences.
-
-    Raises:
-        ValueError: the first that does not.
-    """
+    """Check that the corpora of a generator's language adapters exist and consist of sentences."""
     kinds = {name: study.roles[name] for name in study.corpora.others}
     for name, generator in study.generators.items():
         where, text = f"generators.{name}.language_text", generator.language_text
@@ -75,7 +67,6 @@ def of_language_adapters(study: Study) -> None:
                 f"{where}: language adapters are trained on {generator.language_data}; leave it out, or set "
                 "`language_data` to text or passages"
             )
-        if text not in kinds:
-            raise ValueError(f"{where}: no corpus under `corpora.others` {text!r}; {suggest(text, sorted(kinds))}")
+        require_known(where, "corpus under `corpora.others`", text, kinds)
         if kinds[text] != "text":
             raise ValueError(f"{where}: recipes use corpora.others.{text} as {kinds[text]}; name one of sentences")

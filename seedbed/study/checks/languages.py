@@ -11,11 +11,7 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_languages(study: Study) -> None:
-    """Check that every language has a name and a script, from the registry or the study.
-
-    Raises:
-        ValueError: the first that has not.
-    """
+    """Check that every language has a name and a script, from the registry or the study."""
     for code in study.codes:
         _language(study, code)
 
@@ -44,11 +40,7 @@ def _named_by(study: Study, code: str) -> str:
 
 
 def of_language_entries(study: Study) -> None:
-    """Check that the entries of languages name tasks and corpora of the study.
-
-    Raises:
-        ValueError: the first that does not.
-    """
+    """Check that the entries of languages name tasks and corpora of the study."""
     for code, language in study.languages.items():
         require_known(f"languages.{code}.tests", "task", language.tests, study.tasks)
         require_known(
@@ -57,11 +49,7 @@ def of_language_entries(study: Study) -> None:
 
 
 def of_recipe_languages(study: Study, name: str) -> None:
-    """Check that a recipe's start, reference encoders and training data exist in the languages of its encoders.
-
-    Raises:
-        ValueError: one does not.
-    """
+    """Check that a recipe's start, reference encoders and training data exist in the languages of its encoders."""
     recipe, where = study.recipes[name], f"recipes.{name}"
     for pivot in recipe.references().values():
         if isinstance(pivot, Pivot):

@@ -1,21 +1,14 @@
 """Checks of names: what no other may be called, and that every name that a setting gives is that of something."""
 
-from collections.abc import Iterator
-from typing import Any
-
 from seedbed.corpora.settings import Source
 from seedbed.names import RESERVED
 from seedbed.resources import specs
-from seedbed.settings import Settings, require_known, suggest
+from seedbed.settings import require_known, settings_in, suggest
 from seedbed.study.model import Study
 
 
 def of_reserved_names(study: Study) -> None:
-    """Check that nothing has a name with a special meaning, and no corpus that of a task.
-
-    Raises:
-        ValueError: the first that has.
-    """
+    """Check that nothing has a name with a special meaning, and no corpus that of a task."""
     for kind, reserved in RESERVED.items():
         for name in sorted({*getattr(study, kind)} & {*reserved}):
             raise ValueError(f"{kind}.{name}: this name is reserved for {reserved[name]}; take another")
@@ -25,54 +18,29 @@ def of_reserved_names(study: Study) -> None:
 
 
 def of_placeholders(study: Study) -> None:
-    """Check that each placeholder of a source is a column of the registry, a path, or a code of some language.
-
-    Raises:
-        ValueError: the first that is not.
-    """
+    """Check that each placeholder of a source is a column of the registry, a path, or a code of some language."""
     known = {*study.facts(study.pivot)}.union(*(language.codes for language in study.languages.values()))
-    for place, source in _sources(study, ""):
-        for name in sorted(source.placeholders - known):
+    for place, source in settings_in(study):
+        for name in sorted(source.placeholders - known) if isinstance(source, Source) else ():
             raise ValueError(
                 f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
             )
 
 
-def _sources(value: Any, place: str) -> Iterator[tuple[str, Source]]:
-    """The sources in settings, each with the keys that lead to it."""
-    if isinstance(value, Source):
-        yield place, value
-    elif isinstance(value, dict | Settings):
-        for key, inner in value.items() if isinstance(value, dict) else value:
-            yield from _sources(inner, f"{place}.{key}".removeprefix("."))
-
-
 def of_statistics(study: Study) -> None:
-    """Check that the study has the recipe and the backbone that differences are taken from.
-
-    Raises:
-        ValueError: it has not.
-    """
+    """Check that the study has the recipe and the backbone that differences are taken from."""
     require_known("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
     known = [*study.backbones, *study.classifiers]
     require_known("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
 
 
 def of_weights_by_language(study: Study) -> None:
-    """Check that backbones have weights of languages of the study only.
-
-    Raises:
-        ValueError: the first that has others.
-    """
+    """Check that backbones have weights of languages of the study only."""
     for name, backbone in study.backbones.items():
         require_known(f"backbones.{name}.by_language", "language", backbone.by_language, study.codes)
 
 
 def of_specs(study: Study) -> None:
-    """Check that there are specs of the tables and figures.
-
-    Raises:
-        ValueError: there is none of one.
-    """
+    """Check that there are specs of the tables and figures."""
     for kind, names in (("tables", study.tables), ("figures", study.figures)):
         require_known(kind, f"resources/{kind}/*.yaml", names, specs(kind))

@@ -4,7 +4,7 @@ from itertools import chain
 
 from seedbed.encoders.settings import Prompts
 from seedbed.languages import placeholders, registry
-from seedbed.settings import suggest
+from seedbed.settings import require_known, suggest
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -15,9 +15,6 @@ def of_prefixes(study: Study) -> None:
 
     Candidates of a chosen prefix must be those of untrained recipes, and trained recipes must be able to wait for the
     choice.
-
-    Raises:
-        ValueError: the first fault.
     """
     for name in study.recipes:
         if chooser := StudyRecipe.get(study, name).prefix_chooser:
@@ -74,8 +71,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
         raise ValueError(f"best.dev: {study.best.dev} has no set in any language of the study, and chooses a prefix")
     of, candidates = StudyRecipe.get(study, name), []
     for other in study.recipes[chooser].prefix_of:
-        if other not in study.recipes:
-            raise ValueError(f"{where}: no recipe {other!r}; {suggest(other, sorted(study.recipes))}")
+        require_known(where, "recipe", [other], study.recipes)
         found = study.recipes[other]
         if found.made or found.start or found.paired or found.prefix_of:
             raise ValueError(f"{where}: {other} is trained, or has no fixed prefix; name untrained recipes")

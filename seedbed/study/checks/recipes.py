@@ -21,11 +21,7 @@ ADAPTERS = {"rank": "low_rank", "reduction": "parallel", "scaling": "parallel"}
 
 
 def of_recipes(study: Study) -> None:
-    """Check that what recipes name exists, and that their data fit their objective.
-
-    Raises:
-        ValueError: the first that is not so.
-    """
+    """Check that what recipes name exists, and that their data fit their objective."""
     for name, recipe in study.recipes.items():
         _recipe(study, name, recipe)
 
@@ -131,11 +127,7 @@ def _sets(study: Study, recipe: Recipe) -> set[str]:
 
 
 def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
-    """Check that seeds are the study's.
-
-    Raises:
-        ValueError: one is not.
-    """
+    """Check that seeds are the study's."""
     if wrong := sorted({*seeds} - {*study.seeds}):
         raise ValueError(f"{where}: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
 

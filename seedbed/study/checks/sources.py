@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path
 
 from seedbed.corpora.read.folders import check_paths
@@ -13,17 +14,14 @@ from seedbed.languages import ANY
 from seedbed.names import DRAWN, SEED_PAIRS, languages_of
 from seedbed.study import published
 from seedbed.study.graph.classifier import adapted
+from seedbed.study.graph.translation import StudyTranslator
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 from seedbed.study.variants import is_composed
 
 
 def of_sources(study: Study) -> None:
-    """Check that every corpus that a recipe needs has a source, and that every local file exists.
-
-    Raises:
-        UserError: one is not.
-    """
+    """Check that every corpus that a recipe needs has a source, and that every local file exists."""
     _check_places(study)
     folders = {name: _folders(study, name) for name in study.recipes}
     for code in study.languages:
@@ -53,9 +51,8 @@ def of_sources(study: Study) -> None:
     for name, backbone in study.backbones.items():
         for code, source in backbone.by_language.items():
             _weights(study, source, code, f"backbones.{name}.by_language.{code}")
-    for name, translator in study.translators.items():
-        for code in study.languages if translator.given else ():
-            _check_file(translator.given.resolved(study.facts(code)), f"translators.{name}.given for {code}")
+    for name, code in product(study.translators, study.languages):
+        _check_file(StudyTranslator.get(study, name).given(code), f"translators.{name}.given for {code}")
     _published(study)
     if adapted(study):
         _pairs(study)

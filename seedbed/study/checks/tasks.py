@@ -5,7 +5,7 @@ from collections.abc import Callable
 from seedbed.evaluation.protocols import Protocol, declared, which
 from seedbed.languages import placeholders, registry
 from seedbed.names import languages_of
-from seedbed.settings import require_known, suggest
+from seedbed.settings import require_known
 from seedbed.study.checks.recipes import require_seeds
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import share_rows
@@ -13,11 +13,7 @@ from seedbed.study.model import Study
 
 
 def of_tasks(study: Study) -> None:
-    """Check that what tasks name exists, and that those that need a training set have one.
-
-    Raises:
-        ValueError: the first that is not so.
-    """
+    """Check that what tasks name exists, and that those that need a training set have one."""
     for name, task in study.tasks.items():
         require_known(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
         if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
@@ -29,24 +25,14 @@ def of_tasks(study: Study) -> None:
 
 
 def of_language_pairs(study: Study) -> None:
-    """Check that the pairs that tasks test are of known languages.
-
-    Raises:
-        ValueError: the first that is not.
-    """
-    known = sorted({*study.languages, *registry()})
+    """Check that the pairs that tasks test are of known languages."""
     for name, task in study.tasks.items():
-        for code in (code for pair in task.pairs if task.pairs != "all" for code in languages_of(pair)):
-            if code not in known:
-                raise ValueError(f"tasks.{name}.pairs: no language {code!r}; {suggest(code, known)}")
+        named = [] if task.pairs == "all" else [code for pair in task.pairs for code in languages_of(pair)]
+        require_known(f"tasks.{name}.pairs", "language", named, {*study.languages, *registry()})
 
 
 def of_fusions(study: Study) -> None:
-    """Check that fusions are of backbones, and that the tasks that choose their weights are for development.
-
-    Raises:
-        ValueError: the first that is not so.
-    """
+    """Check that fusions are of backbones, and that the tasks that choose their weights are for development."""
     for name, fusion in study.fused.items():
         where = f"backbones.{name}.fusion"
         require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
@@ -60,11 +46,7 @@ def of_fusions(study: Study) -> None:
 
 
 def of_scales(study: Study) -> None:
-    """Check that a scale of adapters that is chosen can be: by a task for development, a backbone and a seed.
-
-    Raises:
-        ValueError: the first that cannot.
-    """
+    """Check that a scale of adapters that is chosen can be: by a task for development, a backbone and a seed."""
     trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
     for name, choice in study.choosing.items():
         where = f"generators.{name}.composition.scale"
@@ -74,11 +56,7 @@ def of_scales(study: Study) -> None:
 
 
 def of_compute(study: Study) -> None:
-    """Check that what is counted and timed exists, and can be.
-
-    Raises:
-        ValueError: it does not, or cannot.
-    """
+    """Check that what is counted and timed exists, and can be."""
     if not (spec := study.compute):
         return
     require_known("compute.task", "task", [spec.task], study.tasks)

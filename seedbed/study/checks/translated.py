@@ -11,11 +11,7 @@ NONE = "none"
 
 
 def of_pairs(study: Study) -> None:
-    """Pairs are of backbones with weights: what recipes need of their backbones can be asked then.
-
-    Raises:
-        ValueError: the first that does not.
-    """
+    """Pairs are of backbones with weights: what recipes need of their backbones can be asked then."""
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
@@ -37,11 +33,7 @@ def of_pairs(study: Study) -> None:
 
 
 def of_readers(study: Study) -> None:
-    """Recipes that read translations name what there is, and no other recipe is of pairs.
-
-    Raises:
-        ValueError: the first that does not.
-    """
+    """Recipes that read translations name what there is, and no other recipe is of pairs."""
     for name, recipe in study.recipes.items():
         if recipe.paired:
             _reads(study, name, recipe)
@@ -57,9 +49,6 @@ def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> 
 
     Args:
         given: whether English is given to such an encoder; a training gives none to encoders that it refers to.
-
-    Raises:
-        ValueError: it has no such encoders, or needs input that is not given.
     """
     recipe = study.recipes[of.recipe]
     if of.backbone and recipe.paired != (of.backbone in study.paired):

@@ -261,6 +261,11 @@ class ComposedAdapter(OfModel, rule="compose_adapters", place=paths.COMPOSED):
     polarity: str
 
     @property
+    def based_on(self) -> StudyGenerator | StudyClassifier:
+        """The generator or the classifier."""
+        return (StudyGenerator if self.of_generator else StudyClassifier).get(self.study, self.owner)
+
+    @property
     def scale_file(self) -> str:
         """The file that says which scale a development task chose; empty: the study says it."""
         chooses = self.of_generator and self.model in self.study.choosing
@@ -269,19 +274,18 @@ class ComposedAdapter(OfModel, rule="compose_adapters", place=paths.COMPOSED):
     @property
     def composition(self) -> Composition:
         """How the adapters are composed: as is given, or with the scale that the name has."""
-        owners = self.study.generators if self.of_generator else self.study.learners
-        given, scale = owners[self.owner].composition, self.model.partition("+")[2]
+        learner = self.based_on.spec if self.of_generator else self.based_on.learner
+        given, scale = learner.composition, self.model.partition("+")[2]
         if self.scale_file:
             scale = "1"  # never read: the chosen one is in a file
         return given.updated({"scale": float(scale)}) if scale else given
 
     def parts(self) -> dict[str, str]:
         """What is composed: the adapters of the task, of the language, and of the pivot language."""
-        of = (StudyGenerator if self.of_generator else StudyClassifier).get(self.study, self.owner)
         return {
-            "task": of.task_adapter(self.polarity),
-            "target": of.language_adapter(self.lang),
-            "source": of.language_adapter(self.study.pivot),
+            "task": self.based_on.task_adapter(self.polarity),
+            "target": self.based_on.language_adapter(self.lang),
+            "source": self.based_on.language_adapter(self.study.pivot),
         }
 
     def inputs(self) -> dict[str, Files]:

@@ -52,7 +52,7 @@ class StudyClassifier(Part):
     @property
     def learner(self) -> Classifier | Generator:
         """The settings by which its adapters are trained: the classifier's, or its generator's."""
-        return self.study.learners[self.name]
+        return self.generator.spec if self.generator else self.spec
 
     @property
     def generator(self) -> StudyGenerator | None:
@@ -107,6 +107,10 @@ class StudyClassifier(Part):
             return self.generator.language_adapter(lang)
         return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part="language", lang=lang)
 
+    def about(self, variant: str, lang: str) -> dict[str, str]:
+        """Facts for score files; a baseline has no adapter of a language."""
+        return {"name": self.name, "variant": variant} | ({} if self.spec.as_baseline else {"language": lang})
+
     # ---- What it is scored on.
 
     @property
@@ -129,6 +133,11 @@ class StudyClassifier(Part):
         shown = self.spec.in_context
         return shown and shown.every_variant()[variant]
 
+    def retriever(self, variant: str) -> Reference | None:
+        """The encoder that finds the examples of a variant; None: it has none."""
+        examples = self.examples(variant)
+        return examples and examples.retriever
+
     def prefixing(self, variant: str) -> Reference | None:
         """What gives the vectors before the questions of a variant, and chooses their English; None: nothing does."""
         return self.spec.reasoning.prefixes.get(variant) if self.spec.reasoning else None
@@ -136,34 +145,22 @@ class StudyClassifier(Part):
     def helping(self, variant: str) -> Reference | None:
         """The encoder that finds the examples of a variant, or chooses the English of its questions; None: none is
         needed."""
-        if examples := self.examples(variant):
-            return examples.retriever
-        return self.prefixing(variant) or (self._chooser if variant == TRANSLATED else None)
-
-    @property
-    def _chooser(self) -> Reference | None:
-        """The encoder whose recipe chooses the English of variant translated; None: a translator has it."""
-        english = self.spec.reasoning.english if self.spec.reasoning else ""
-        return english if isinstance(english, Reference) else None
-
-    def retriever_backbone(self, variant: str) -> str:
-        """The backbone of the encoder that finds the examples of a variant; empty: none is needed."""
-        examples = self.examples(variant)
-        return examples.retriever.backbone if examples else ""
+        if needed := self.retriever(variant) or self.prefixing(variant):
+            return needed
+        english = self.spec.reasoning.english if self.spec.reasoning and variant == TRANSLATED else None
+        return english if isinstance(english, Reference) else None  # a translator needs no encoder
 
     def helpers(self) -> list[str]:
         """The backbones of encoders that its variants need in addition to its model, one at a time."""
         variants = self.spec.prompted.every_variant() if self.spec.prompted else ()
-        found = [self.retriever_backbone(one) for one in variants]
-        found += [of.backbone for one in variants if (of := self.prefixing(one))]
-        return [*dict.fromkeys(filter(None, found))]
+        needed = (self.retriever(one) or self.prefixing(one) for one in variants)
+        return [*dict.fromkeys(of.backbone for of in needed if of)]
 
     def helper(self, variant: str, lang: str) -> str:
         """The encoder that a variant needs in addition to its model: to find examples, or for the vectors before its
         questions; empty: it needs none.
         """
-        if shots := self.examples(variant):
-            of = shots.retriever
+        if of := self.retriever(variant):
             return Encoder.offered(self.study, of.backbone, of.recipe, lang).path
         if not (of := self.prefixing(variant)):
             return ""
@@ -296,20 +293,21 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
         return {"base": self.base, "train": self.at(paths.TRAINING_SET), "tests": self.tests}
 
     def settings(self) -> dict[str, Any]:
-        """How it is fine-tuned, and facts for score files; a baseline has no adapter of a language."""
+        """How it is fine-tuned, and facts for score files."""
         spec = self.owner.spec
-        about = {"name": self.classifier, "variant": "fine-tuned"}
         return {
             "fine_tuning": spec.fine_tuning,
             "prefix": self.prefix,
             "dtype": spec.dtype,
-            "about": about if spec.as_baseline else about | {"language": self.lang},
+            "about": self.owner.about("fine-tuned", self.lang),
             **self.resumable,
         }
 
     def load(self, sizes: Sizes) -> Load:
         """Training all of the backbone."""
-        return Load(1, sizes.fine_tuning(self.classifier), sizes.classifier(self.classifier))
+        spec, learning = self.owner.spec, self.owner.spec.fine_tuning
+        asked = sizes.tuning(spec.backbone, learning.batch_size * learning.max_length, spec.dtype)
+        return Load(1, asked, sizes.classifier(self.classifier))
 
 
 @dataclass(frozen=True)
@@ -379,17 +377,15 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
     def load(self, sizes: Sizes) -> Load:
         """Training all of the encoder."""
-        return Load(1, sizes.tuning(self.backbone, self.recipe, self.learning), sizes.encoder(self.backbone))
+        learning, training = self.learning, self.encoder.made_by.training
+        asked = sizes.tuning(self.backbone, learning.batch_size * learning.max_length, training.precision)
+        return Load(1, asked, sizes.encoder(self.backbone))
 
 
 @once_per_study
 def trained_as(study: Study, task: str) -> str:
     """The task that names a training: of those with the same training sets and the same settings the first that has
     test sets of its own, so that a further task on them moves no training.
-
-    Args:
-        study: the study.
-        task: a task that is fine-tuned.
     """
     alike = [name for name in study.tasks if _training_of(study, name) == _training_of(study, task)]
     return min(alike, key=lambda name: (study.test_set(name) != name, name))
@@ -440,11 +436,10 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
         use = "prefix" if self.owner.prefixing(self.variant) else "retriever"
         parts = {"base": self.owner.weights, "adapter": self.adapter, "head": self.head}
         parts[use] = self.owner.helper(self.variant, "{lang}")
-        about = {"name": self.classifier, "variant": self.variant}
         return {
             "system": self._system(),
             "parts": {name: file for name, file in parts.items() if file},
-            "about": about if self.owner.spec.as_baseline else about | {"language": self.lang},
+            "about": self.owner.about(self.variant, self.lang),
         }
 
     def _system(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from seedbed.corpora.settings import Anchors as Drawing
 from seedbed.corpora.settings import Source
 from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
-from seedbed.names import SEED_PAIRS, task_of
+from seedbed.names import SEED_PAIRS, languages_of, task_of
 from seedbed.study import leakage, paths, published
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.graph.translation import GIVEN, StudyTranslator, translations_of
@@ -102,7 +102,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         study = self.study
         met = {self.lang}.union(*(served(study, name, self.lang) for name in recipes)) & study.languages.keys()
         sets = {(task, code) for code in met for task in study.held_out(code) if not self.precedes(task)}
-        sets |= {order for code in met for order in study.own_sets_of(code)}
+        sets |= {(task, order) for task, order in study.own_sets if met & {*languages_of(order)}}
         return sorted({Corpus.of_test(study, *one) for one in sets})
 
     def kept_apart(self) -> list[str]:
@@ -174,11 +174,6 @@ class Sample(Product, rule="sample_text", place=paths.SAMPLE):
 
     lang: str
 
-    @classmethod
-    def of_each(cls, study: Study, codes: Iterable[str]) -> list[str]:
-        """Those of several languages."""
-        return [at(study, paths.SAMPLE, lang=code) for code in codes]
-
     def inputs(self) -> dict[str, Files]:
         """The language's sentences."""
         return {"corpus": self.at(paths.CORPUS, corpus="text")}
@@ -246,7 +241,8 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
     @property
     def known(self) -> list[str]:
         """Sentences of both languages for language identification; none without the check."""
-        return Sample.of_each(self.study, self.sides) if self.study.seed_pairs.language_id else []
+        checked = self.sides if self.study.seed_pairs.language_id else ()
+        return [self.at(paths.SAMPLE, lang=code) for code in checked]
 
     @property
     def tests(self) -> list[str]:

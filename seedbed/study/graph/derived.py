@@ -52,8 +52,10 @@ class AdaptedEncoder(Derived, rule="adapt_backbone"):
         return super().settings() | {"masked": self.spec.minimises, **self.resumable}
 
     def load(self, sizes: Sizes) -> Load:
-        """Masked language modelling."""
-        return Load(1, sizes.masking(self.backbone, self.spec.minimises), sizes.encoder(self.backbone))
+        """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
+        masked = self.spec.minimises
+        asked = sizes.tuning(self.backbone, masked.batch_size * masked.length, masked.precision)
+        return Load(1, asked, sizes.encoder(self.backbone))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """Encoders: the initial checkpoint, training data and reference encoders of each, and the facts of its card."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Self
@@ -16,7 +16,7 @@ from seedbed.resources import resource
 from seedbed.study import paths, published
 from seedbed.study.graph import records
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.graph.translation import translations_of
+from seedbed.study.graph.translation import StudyTranslator, translations_of
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, untrained
 from seedbed.study.sizes import Load, Sizes
@@ -348,14 +348,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def _meets_others(self) -> bool:
         """Whether its training may load two-path or int8 encoders: not if its recipe, and all that this starts from,
         are plain, whatever other recipes the study has."""
-        return self.backbone in self.study.paired or not all(map(_is_plain, self._recipes()))
-
-    def _recipes(self) -> Iterator[StudyRecipe]:
-        """Its recipe, and those that this starts from."""
-        recipe: StudyRecipe | None = self.made_by
-        while recipe:
-            yield recipe
-            recipe = recipe.start
+        return self.backbone in self.study.paired or not _is_plain(self.made_by)
 
     def load(self, sizes: Sizes) -> Load:
         """Training, on a GPU; what is used as it is, is only copied."""
@@ -435,7 +428,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             if spec.generator:
                 found.append(records.model(study, spec.generator, "translator"))
                 continue
-            sources = [spec.given.resolved(study.facts(code)) for code in codes]
+            sources = [StudyTranslator.get(study, name).given(code) for code in codes]
             found += [records.data(name, source) for source in sources if source]
         judge = self.spec.english.judge
         return found + ([records.model(study, study.judges[judge].generator, "judge")] if judge else [])
@@ -450,9 +443,12 @@ def _own_prefix(study: Study, prefix: str, code: str) -> str:
 
 
 def _is_plain(recipe: StudyRecipe) -> bool:
-    """Whether encoders of a recipe have modules of a pooling, and its objective names no other encoder."""
+    """Whether encoders of a recipe, and of all that it starts from, have modules of a pooling, and no objective of
+    these names another encoder.
+    """
     spec, study = recipe.spec, recipe.study
     own = spec.training.get("pooling", study.training.pooling) == "own"
     candidates = spec.data.candidates
     given = spec.published and (study.start == "encoders" or not spec.made)
-    return not (own or candidates or given or spec.references() or spec.copies.int8)
+    plain = not (own or candidates or given or spec.references() or spec.copies.int8)
+    return plain and (recipe.start is None or _is_plain(recipe.start))

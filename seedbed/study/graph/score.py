@@ -190,7 +190,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """The endpoints behind an encoder, a fusion or a classifier's retriever, as they are set today."""
         if self.of_encoders:
             return endpoints_of(self.study, [self.backbone])
-        retrievers = [self.classifier.retriever_backbone(one.recipe) for one in self.by_variant]
+        retrievers = [of.backbone for one in self.by_variant if (of := self.classifier.retriever(one.recipe))]
         return endpoints_of(self.study, retrievers)
 
     # ---- What it is scored on.

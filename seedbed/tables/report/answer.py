@@ -40,7 +40,7 @@ class Listed(NamedTuple):
         Raises:
             UserError: its manifest cannot be read, or its files were changed.
         """
-        manifest = manifests.read(folder / manifests.MANIFEST)
+        manifest = manifests.of(folder)
         about = manifest.get("about", {})
         names = (str(about.get(key, "")) for key in ("backbone", "recipe"))
         return cls(str(folder), *names, manifests.trained_rows(manifest) or 0, usage_of(folder))

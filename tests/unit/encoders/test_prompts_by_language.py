@@ -104,7 +104,7 @@ def test_an_encoder_of_one_language_reads_another_where_that_is_named(sonar: Pat
 def test_each_language_has_embeddings_of_its_own(saved: Path, tmp_path: Path) -> None:
     found = {code: opened(saved, 2, tmp_path, language=code).encode(["low"]) for code in LANGUAGES}
     assert not np.allclose(found["eng"], found["kaz"])
-    manifest = manifests.read(saved / manifests.MANIFEST)
+    manifest = manifests.of(saved)
     whole = embeddings_folder(tmp_path, manifest)
     kept = {embeddings_folder(tmp_path, manifest, prompt=prompt) for prompt in LANGUAGES.values()}
     assert set(whole.iterdir()) == kept and not [*whole.glob("*.npz")]

@@ -95,7 +95,7 @@ def test_layers_of_an_encoder_whose_adapters_are_off_are_those_without(tmp_path:
 
 
 def test_what_is_saved_names_every_language(folder: Path) -> None:
-    assert manifests.read(folder / manifests.MANIFEST)
+    assert manifests.of(folder)
     assert open_encoder(folder).prompts == PROMPTS | {"query": "", "document": ""}
 
 

@@ -17,6 +17,7 @@ from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import HEADROOM, CostSpec
 from seedbed.resources import resource
+from seedbed.study.graph.classifier import FineTuned
 from seedbed.study.model import Study
 from seedbed.study.needs import Needs
 from seedbed.study.recipe import StudyRecipe
@@ -265,8 +266,10 @@ def test_every_job_of_the_papers_fits_a_gpu_of_80_gb(tmp_path: Path) -> None:
             assert not paper.refusal("it", asked)
     miners = needs(tmp_path, "config/miners.yaml", gpus={"memory": KINDS})
     for name, classifier in miners.study.classifiers.items():
-        sizes = miners.sizes.fine_tuning if classifier.fine_tuning else miners.sizes.labelling
-        assert classifier.baseline or not miners.refusal(name, sizes(name))
+        if classifier.fine_tuning:
+            assert not miners.refusal(name, FineTuned.get(miners.study, name, "knn", ANY, 1).load(miners.sizes).gpu_mb)
+        elif not classifier.baseline:
+            assert not miners.refusal(name, miners.sizes.labelling(name))
     assert 0 < miners.sizes.measuring() <= 80_000
 
 

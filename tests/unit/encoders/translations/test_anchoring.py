@@ -112,7 +112,7 @@ def outcome(
 
 def test_a_manifest_has_what_the_policy_did(sides: dict[str, Path], anchored: Path) -> None:
     """Recomputed from what is saved, and from a start of the same seed; the transformer stayed as it was."""
-    learnt = manifests.read(anchored / manifests.MANIFEST)["training"]
+    learnt = manifests.of(anchored)["training"]
     encoder, english = loading.open_encoder(anchored), loading.load(sides["english"], pooling="own")
     objective = Anchoring(pool_size=3, hidden=16)
     fresh = objective.prepare(loading.load(sides["source"], pooling="mean"), sides, 1)

@@ -78,7 +78,7 @@ def test_a_language_model_has_the_same_numbers(tmp_path: Path, store: Store, sha
     assert torch.equal(logits(tmp_path / "out"), before)
     found = load_file(tmp_path / "out" / "model.safetensors")
     assert {*found} == {*weights} and all(torch.equal(found[name], weights[name]) for name in weights)
-    record = manifests.read(tmp_path / "out" / manifests.MANIFEST)
+    record = manifests.of(tmp_path / "out")
     assert record["converted"] == digests and len(digests) == shards
     assert not [path for path in (tmp_path / "out").rglob("*") if "pytorch_model" in path.name or path.is_dir()]
     assert len([*model.glob("pytorch_model*.bin")]) == shards, "somebody's own model is left as it is"
@@ -122,12 +122,12 @@ def test_each_module_of_an_encoder_is_converted(labse: Path, tmp_path: Path, sto
     model = pickled(Path(shutil.copytree(labse, tmp_path / "model")))
     fetch(Source(file=str(model), convert=True), store, tmp_path / "out")
     assert (loading.open_encoder(tmp_path / "out").encode(["a text"]) == before).all()
-    record = manifests.read(tmp_path / "out" / manifests.MANIFEST)
+    record = manifests.of(tmp_path / "out")
     assert {*record["converted"]} == {"pytorch_model.bin", "2_Dense/pytorch_model.bin"}
     # A transformer that has safetensors, beside a layer that has none.
     shutil.copy(labse / "model.safetensors", model)
     fetch(Source(file=str(model), convert=True), store, tmp_path / "half")
-    assert {*manifests.read(tmp_path / "half" / manifests.MANIFEST)["converted"]} == {"2_Dense/pytorch_model.bin"}
+    assert {*manifests.of(tmp_path / "half")["converted"]} == {"2_Dense/pytorch_model.bin"}
     assert (loading.open_encoder(tmp_path / "half").encode(["a text"]) == before).all()
 
 
@@ -135,7 +135,7 @@ def test_what_has_safetensors_is_left_as_it_is(tmp_path: Path, store: Store) -> 
     model = tiny.generator(tmp_path / "model")
     (model / "pytorch_model.bin").write_bytes(pickle.dumps(Evil(tmp_path / "run")))
     fetch(Source(file=str(model), convert=True), store, tmp_path / "out")
-    assert "converted" not in manifests.read(tmp_path / "out" / manifests.MANIFEST)
+    assert "converted" not in manifests.of(tmp_path / "out")
     assert sha256(tmp_path / "out" / "model.safetensors") == sha256(model / "model.safetensors")
     assert not (tmp_path / "out" / "pytorch_model.bin").exists() and not (tmp_path / "run").exists()
 
@@ -272,7 +272,7 @@ def test_pickles_of_the_hub_come_only_where_there_are_no_safetensors(
     shutil.copy(labse / "model.safetensors", model)
     fetch(source.updated({"convert": True}), store, tmp_path / "out")
     assert {"2_Dense/pytorch_model*.bin"} <= {*asked[-1]} and "pytorch_model*.bin" not in asked[-1]
-    assert {*manifests.read(tmp_path / "out" / manifests.MANIFEST)["converted"]} == {"2_Dense/pytorch_model.bin"}
+    assert {*manifests.of(tmp_path / "out")["converted"]} == {"2_Dense/pytorch_model.bin"}
 
 
 def test_only_models_are_converted() -> None:

@@ -60,7 +60,7 @@ def fetched(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 @pytest.mark.parametrize("name", ["opus", "m2m"])
 def test_a_pickled_translator_writes_what_generate_does(fetched: Callable, name: str, tmp_path: Path) -> None:
     base = fetched(name)
-    assert manifests.read(base / manifests.MANIFEST)["converted"].keys() == {"pytorch_model.bin"}
+    assert manifests.of(base)["converted"].keys() == {"pytorch_model.bin"}
     tokenizer, model = AutoTokenizer.from_pretrained(base), AutoModelForSeq2SeqLM.from_pretrained(base).eval()
     forced, reads = {}, "text"
     tongues = {"eng": Tongue("English", "__en__"), "hau": Tongue("Hausa", "__ha__")}
