@@ -126,7 +126,8 @@ def extend(args: argparse.Namespace) -> None:
     before = load(config, where=str(path))
     code = args.language or next(iter(before.languages))
     if code not in before.languages or (not args.language and len(before.languages) > 1):
-        raise UserError(f"--language {args.language}: {path} has {', '.join(before.languages)}; name one")
+        given = f"--language {args.language}".strip()
+        raise UserError(f"{given}: {path} has {', '.join(before.languages)}; name one")
     new, said = entries(before, config, args.file, args.kind, code, sure=args.sure)
     text = edited(path.read_text(encoding="utf-8"), new, where=str(path))
     _write(path, text, yaml.safe_load(text))

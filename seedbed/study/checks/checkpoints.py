@@ -63,7 +63,8 @@ def _several(study: Study, name: str) -> None:
         )
     if recipe.only.seeds is not None and sorted(recipe.only.seeds) != seeds:
         raise ValueError(
-            f"recipes.{name}.only.seeds: it is the mean of all seeds of {recipe.start}; give that its `seeds`"
+            f"recipes.{name}.only.seeds: it is the mean of all seeds of {recipe.start}; give "
+            f"`recipes.{recipe.start}.only.seeds` the same"
         )
 
 

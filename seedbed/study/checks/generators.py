@@ -69,4 +69,4 @@ def of_language_adapters(study: Study) -> None:
             )
         require_known(where, "corpus under `corpora.others`", text, kinds)
         if kinds[text] != "text":
-            raise ValueError(f"{where}: recipes use corpora.others.{text} as {kinds[text]}; name one of sentences")
+            raise ValueError(f"{where}: corpora.others.{text} has {kinds[text]}; name one of sentences")

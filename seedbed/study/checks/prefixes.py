@@ -83,7 +83,8 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
         for kind, lacking in missing.items():
             if lacking:
                 raise ValueError(
-                    f"{where}: {other} is not there for {min(lacking)}, as {name} is; add it to its `{kind}`"
+                    f"{where}: {other} is not there for {min(lacking)}, as {name} is; add it to "
+                    f"`recipes.{other}.only.{kind}`"
                 )
         candidates.append(one)
     for backbone in of.every_backbone:

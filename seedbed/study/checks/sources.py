@@ -219,10 +219,11 @@ def _composition(study: Study, generator: str) -> None:
         return
     role = study.generators[generator].language_corpus
     key = "instructions" if role == "annotated" else role
-    if lacking := [code for code in [*study.languages, study.pivot] if study.corpus(role, code) is None]:
+    codes = dict.fromkeys([*study.languages, study.pivot])
+    if lacking := [code for code in codes if study.corpus(role, code) is None]:
         raise UserError(
-            f"recipes.composition: language adapters are trained on {role}, which {', '.join(lacking)} lack; "
-            f"give `corpora.{key}`, or set `language_data` of {generator} to another kind"
+            f"generators.{generator}: language adapters are trained on {role}, which {', '.join(lacking)} lack; "
+            f"give `corpora.{key}`, or set `language_data` to another kind"
         )
 
 
@@ -231,7 +232,8 @@ def _xllora(study: Study, generator: str) -> None:
     if spec.source == "published":
         if not (study.corpora.published_positive and study.corpora.published_negative):
             raise UserError(
-                "recipes.xllora: published examples need corpora.published_positive and .published_negative"
+                f"generators.{generator}.xllora: published examples need corpora.published_positive and "
+                ".published_negative"
             )
         for polarity in POLARITIES:
             _check_file(study.corpus(f"published_{polarity}", ANY), f"corpora.published_{polarity}")
