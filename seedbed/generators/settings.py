@@ -257,8 +257,6 @@ class Generator(Settings):
     def _weights_or_messages(self) -> Self:
         if self.quantization != "none" and self.backend != "transformers":
             raise ValueError(f"quantization: none of backend {self.backend}; leave it out, or take transformers")
-        if self.backend in ("openai", "openai-chat") and not (self.endpoint and self.served_model):
-            raise ValueError(f"backend {self.backend}: give `endpoint` (https://host/v1) and `served_model`")
         if self.backend != "openai-chat":
             if self.source is None:
                 raise ValueError(f"source: backend {self.backend} needs one; or take openai-chat, which has no weights")
@@ -266,6 +264,8 @@ class Generator(Settings):
         if self.source or self.prompts == "plain":
             lone = "source" if self.source else "prompts"
             raise ValueError(f"{lone}: a server that takes messages has its own weights and template; leave it out")
+        if not (self.endpoint and self.served_model):
+            raise ValueError("backend openai-chat: give `endpoint` (https://host/v1) and `served_model`")
         return self
 
     def idle(self) -> frozenset[str]:

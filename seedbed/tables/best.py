@@ -20,6 +20,7 @@ from seedbed.evaluation.significance import (
     percentiles,
     rejects,
     replicates,
+    rounded,
     two_sided,
     with_seeds,
 )
@@ -132,7 +133,10 @@ def _compared(
             by_items = metric.by.p_value(items[first], items[name], statistics.resamples, statistics.seed)
             tested.append(max(two_sided(differences), by_items))  # real by both tests, as in tables
         for name, p in zip(others, benjamini_hochberg(tested), strict=True):
-            found[name] |= {"p_adjusted": float(p), "apart": rejects(float(p), statistics.level)}
+            found[name] |= {
+                "p_adjusted": rounded(float(p), statistics.level, DECIMALS["p_adjusted"]),
+                "apart": rejects(float(p), statistics.level),
+            }
     # As tables do, so that both print the same tenths.
     return {
         name: {key: round(value, DECIMALS[key]) if key in DECIMALS else value for key, value in each.items()}

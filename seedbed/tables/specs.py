@@ -72,7 +72,7 @@ class Column(Settings):
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
     """Over how many languages the paper's average is, where it prints nothing else; ours over others is no attempt.
-    1: the texts of all languages are one sample."""
+    0: its number is of all languages' texts as one sample, which ours never is."""
     paper_data: OnceEach[str] = ()
     """Part of the origin of the paper's own test data; a number on other data is marked so."""
 

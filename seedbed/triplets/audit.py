@@ -61,7 +61,7 @@ def split_by_reason(
         The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
 
     Raises:
-        UserError: too few rows pass.
+        UserError: there are no rows, or too few pass.
     """
     found = []
     shared: dict[str, list[np.ndarray]] = {side: [] for side in POLARITIES}
@@ -71,6 +71,8 @@ def split_by_reason(
         for side in POLARITIES:
             shared[side].append(by_row(passed[passed[side] != ""], side))
     reasons = np.concatenate(found)
+    if not len(reasons):
+        raise UserError("audit: there are no triplets; the generator wrote none, or their file lost its rows")
     dropped = Counter(reasons[reasons != ""])
     kept = len(reasons) - dropped.total()
     if kept < rules.min_rows or dropped.total() > rules.max_lost * len(reasons):

@@ -55,6 +55,7 @@ CONFIGURATIONS = [
      "recipes.unsupervised.only.backbones: api is an endpoint ... name others"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes": {"base": {}}, "statistics": {"baseline": "base"},
       "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: api has no weights"),
+    ({"generators/tiny/backend": "openai"}, "generators.tiny: backend openai: ... `endpoint` ... `served_model`"),
     ({"generators/api": {}}, "config.generators.api: source: ... transformers ... or take openai-chat"),
     ({"generators/api": CHAT | {"served_model": ""}}, "config.generators.api: backend openai-chat: ... `endpoint` ... `served_model`"),
     ({"generators/api": CHAT | {"source": {"file": "own/generator"}}}, "source: ... its own weights ... leave it out"),

@@ -9,7 +9,7 @@ from typing import Any
 from seedbed.study.checks.best import of_best
 from seedbed.study.checks.checkpoints import of_seeds, of_starts, of_switched_adapters
 from seedbed.study.checks.classifiers import of_classifiers
-from seedbed.study.checks.generators import of_language_adapters, of_translators
+from seedbed.study.checks.generators import of_language_adapters, of_servers, of_translators
 from seedbed.study.checks.languages import of_language_entries, of_languages
 from seedbed.study.checks.names import (
     of_placeholders,
@@ -47,6 +47,7 @@ CHECKS: tuple[Callable[[Study], Any], ...] = (
     of_language_pairs,
     of_switched_adapters,
     of_seeds,
+    of_servers,
     of_translators,
     of_language_adapters,
     of_best,

@@ -55,6 +55,13 @@ def _writes(study: Study, where: str, generator: str) -> None:
         raise ValueError(f"{where}: {generator} is published triplets and writes nothing; take another")
 
 
+def of_servers(study: Study) -> None:
+    """Check that generators on a server have its address, and the model's name there."""
+    for name, generator in study.generators.items():
+        if generator.backend == "openai" and not (generator.endpoint and generator.served_model):
+            raise ValueError(f"generators.{name}: backend openai: give `endpoint` (https://host/v1) and `served_model`")
+
+
 def of_language_adapters(study: Study) -> None:
     """Check that the corpora of a generator's language adapters exist and consist of sentences."""
     kinds = {name: study.roles[name] for name in study.corpora.others}

@@ -21,6 +21,7 @@ from seedbed.tables.figures.style import (
     write_beside,
 )
 from seedbed.tables.published import AVERAGE
+from seedbed.tables.specs import metric_named
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
 """Every panel of the row has the left margin, for its names."""
@@ -107,4 +108,5 @@ def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping
         draw_interval(axes, height, row["low"], row["high"], shade, lw=5, alpha=0.35)
         axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
     if len(values) == 2:
-        write_beside(axes, height, f"{values[0] - values[1]:+z.1f}", fontsize=7, color=INK)
+        decimals = metric_named(rows[0]["metric"]).decimals
+        write_beside(axes, height, f"{values[0] - values[1]:+z.{decimals}f}", fontsize=7, color=INK)

@@ -44,6 +44,10 @@ class _Server(Backend):
     path: str
 
     def __init__(self, generator: Generator, base: Path | None = None, adapters: Sequence[Path] = ()) -> None:
+        if not generator.endpoint or not generator.served_model:
+            raise UserError(
+                f"backend {generator.backend}: set `endpoint` (http://host:8000/v1) and `served_model` in the generator"
+            )
         self.generator, self.sampling = generator, generator.sampling
         self.url = f"{generator.endpoint.rstrip('/')}/{self.path}"
         self.wait = 1.0
