@@ -14,18 +14,9 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
-from seedbed.evaluation.significance import (
-    LEAST_ITEMS,
-    benjamini_hochberg,
-    percentiles,
-    rejects,
-    replicates,
-    rounded,
-    two_sided,
-    with_seeds,
-)
+from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, rejects, replicates, rounded
 from seedbed.io import UserError, atomic_directory, read_table, write_json
-from seedbed.tables.measures import measure
+from seedbed.tables.measures import Drawn, difference, interval, measure
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
 from seedbed.tables.tabulate import DECIMALS
@@ -116,22 +107,17 @@ def _compared(
     found = {name: {"value": metric.points * value} for name, value in values.items()}
     if len(items) == len(values) and items[first].shape[1] >= LEAST_ITEMS:
         options = {"resamples": statistics.resamples, "seed": statistics.seed}
-        drawn = replicates(metric.by.statistic, {name: items[name] for name in values}, **options)
-        by_seed = {name: metric.by.statistic(items[name]) for name in values}
+        over_items = replicates(metric.by.statistic, {name: items[name] for name in values}, **options)
+        drawn = {name: Drawn(over_items[name], metric.by.statistic(items[name])) for name in values}
         for name, own in drawn.items():
-            whole = with_seeds(own, by_seed[name], seed=statistics.seed)
-            low, high = metric.by.interval(whole, statistics.level)
-            found[name] |= {"low": metric.points * low, "high": metric.points * high}
+            found[name]["low"], found[name]["high"] = interval(metric, own, statistics)
         tested = []
         for name in others:
-            paired = metric.points * (drawn[first] - drawn[name])
-            of_seeds = (metric.points * by_seed[one] for one in (first, name))
-            differences = with_seeds(paired, *of_seeds, seed=statistics.seed)
-            low, high = percentiles(differences, statistics.level)
+            low, high, p = difference(metric, drawn[first], drawn[name], statistics)
             found[name]["difference"] = found[first]["value"] - found[name]["value"]
             found[name] |= {"difference_low": low, "difference_high": high}
             by_items = metric.by.p_value(items[first], items[name], statistics.resamples, statistics.seed)
-            tested.append(max(two_sided(differences), by_items))  # real by both tests, as in tables
+            tested.append(max(p, by_items))  # real by both tests, as in tables
         for name, p in zip(others, benjamini_hochberg(tested), strict=True):
             found[name] |= {
                 "p_adjusted": rounded(float(p), statistics.level, DECIMALS["p_adjusted"]),

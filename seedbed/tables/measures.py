@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,8 @@ from pydantic import BaseModel, FiniteFloat, NonNegativeInt, StrictStr, field_va
 
 from seedbed import origins
 from seedbed.evaluation.aggregation import ORDER, Aggregate, Items, mean
-from seedbed.evaluation.significance import LEAST_ITEMS, replicates
+from seedbed.evaluation.metrics import Metric
+from seedbed.evaluation.significance import LEAST_ITEMS, percentiles, replicates, two_sided, with_seeds
 from seedbed.io import UserError, read_json, read_table
 from seedbed.languages import ANY
 from seedbed.names import TOGETHER
@@ -25,6 +26,15 @@ from seedbed.triplets.overlap import by_row
 
 OTHER = ""
 """Key, instead of a recipe, of another backbone's system that differences are taken from."""
+
+
+class Drawn(NamedTuple):
+    """What an interval of one system follows from."""
+
+    over_items: NDArray[np.float64]
+    """Bootstrap scores (resamples,) over items, see `replicates`."""
+    by_seed: NDArray[np.float64]
+    """Scores (n_seeds,)."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,10 @@ class Measure:
     """Whether the test set is the paper's."""
     rows: Mapping[str, float] = field(default_factory=dict)
     """Training rows of each system, mean over seeds; without systems whose number is unknown."""
+
+    def drawn(self, recipe: str) -> Drawn:
+        """What the interval of a system follows from."""
+        return Drawn(self.replicates[recipe], self.by_seed[recipe])
 
 
 @dataclass(frozen=True)
@@ -118,6 +132,20 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
             if None not in [score.rows for score in by_seed]
         },
     )
+
+
+def interval(metric: Metric, drawn: Drawn, statistics: Statistics) -> tuple[float, float]:
+    """The interval of a system's score over items and seeds, in points."""
+    values = with_seeds(drawn.over_items, drawn.by_seed, seed=statistics.seed)
+    low, high = metric.by.interval(values, statistics.level)
+    return metric.points * low, metric.points * high
+
+
+def difference(metric: Metric, ours: Drawn, theirs: Drawn, statistics: Statistics) -> tuple[float, float, float]:
+    """The interval of the difference of two systems on the same items, in points, and its p-value by the bootstrap."""
+    paired = ours.over_items - theirs.over_items
+    values = metric.points * with_seeds(paired, ours.by_seed, theirs.by_seed, seed=statistics.seed)
+    return *percentiles(values, statistics.level), two_sided(values)
 
 
 def lacks(scores: Path, block: Block) -> bool:

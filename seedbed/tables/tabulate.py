@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 
-from seedbed.evaluation.significance import benjamini_hochberg, percentiles, rounded, two_sided, with_seeds
+from seedbed.evaluation.significance import benjamini_hochberg, rounded
 from seedbed.io import UserError, atomic
-from seedbed.tables.measures import OTHER, Measure, average, lacks, measure
+from seedbed.tables.measures import OTHER, Measure, average, difference, interval, lacks, measure
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
@@ -156,27 +156,24 @@ def _adjust(rows: Sequence[dict[str, Any]]) -> None:
 
 def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistics) -> dict[str, Any]:
     """One system's numbers; those that cannot be had are left out."""
-    metric, by_seed, replicates = block.column.measured, measured.by_seed, measured.replicates
+    metric, by_seed, known = block.column.measured, measured.by_seed, measured.replicates
     values = metric.points * by_seed[recipe]
     row: dict[str, Any] = {"n": measured.n[recipe], "seeds": len(values), "value": values.mean()}
     if recipe in measured.rows:
         row["rows"] = measured.rows[recipe]
     if len(values) > 1:
         row["sd"] = values.std(ddof=1)
-    if recipe in replicates:
-        drawn = with_seeds(replicates[recipe], by_seed[recipe], seed=statistics.seed)
-        row["low"], row["high"] = (metric.points * bound for bound in metric.by.interval(drawn, statistics.level))
+    if recipe in known:
+        row["low"], row["high"] = interval(metric, measured.drawn(recipe), statistics)
     base = block.baseline
     if recipe == base or base not in by_seed:
         if OTHER not in by_seed:
             return row
         base, row["baseline_backbone"] = OTHER, block.other.backbone
     row["difference"] = row["value"] - metric.points * by_seed[base].mean()
-    if recipe in replicates and base in replicates:
-        paired = replicates[recipe] - replicates[base]
-        differences = metric.points * with_seeds(paired, by_seed[recipe], by_seed[base], seed=statistics.seed)
-        row["difference_low"], row["difference_high"] = percentiles(differences, statistics.level)
-        row["p"] = two_sided(differences)
+    if recipe in known and base in known:
+        compared = difference(metric, measured.drawn(recipe), measured.drawn(base), statistics)
+        row["difference_low"], row["difference_high"], row["p"] = compared
     if measured.items is not None:
         systems = measured.items[recipe], measured.items[base]
         row["p_items"] = metric.by.p_value(*systems, statistics.resamples, statistics.seed)

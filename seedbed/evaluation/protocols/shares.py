@@ -8,13 +8,15 @@ can be chosen. Main: the greatest share. Nothing is encoded. Corpora: `text`. It
       source: {file: "own/{lang}.txt"}
 """
 
-from seedbed.evaluation.aggregation import Aggregate, mean, one_class
+from dataclasses import replace
+
+from seedbed.evaluation.aggregation import SHARE, one_class
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 
 PROTOCOL = Protocol(kind="text", asks=("choices",))
 METRICS = {
-    "share of {label}": Metric("share_{label}", ("translator",), Aggregate(mean, read=one_class, bounds=(0, 1))),
+    "share of {label}": Metric("share_{label}", ("translator",), replace(SHARE, read=one_class)),
     "uniform": Metric("uniform", ("uniform",)),
 }
 
