@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import yaml
-
+from seedbed import yamls
 from seedbed.study.checks import CHECKS
 from seedbed.study.checks.sources import of_sources
 from seedbed.study.graph.product import Product
@@ -27,7 +25,7 @@ class Wildcards(dict[str, str]):
 
 def study_of(file: str, **changes: Any) -> Study:
     """The study of a configuration, with some of its settings changed."""
-    return Study.model_validate(yaml.safe_load(Path(file).read_text()) | changes)
+    return Study.model_validate(yamls.read(file) | changes)
 
 
 def check(study: Study) -> None:

@@ -114,7 +114,7 @@ def reached(programs: tuple[str, ...], without: frozenset[str] = frozenset()) ->
         for piece in _pieces(source(file), name):
             if piece not in seen[file]:
                 seen[file].add(piece)
-                todo += [(file, other) for other in piece.names]
+                todo += [(file, other) for other in source(file).bound.keys() & piece.names]
                 for use in piece.uses:
                     found = _places(use)
                     todo += found

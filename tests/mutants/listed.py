@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-import yaml
+from seedbed import yamls
 
 FOLDER = Path(__file__).parent
 
@@ -39,7 +39,7 @@ def mutants() -> list[Mutant]:
     """All of them, room by room."""
     found = []
     for path in sorted(FOLDER.glob("*.yaml")):
-        for group in yaml.safe_load(path.read_text(encoding="utf-8")):
+        for group in yamls.read(path):
             shared = {"room": path.stem, "file": group["file"], "tests": group["tests"]}
             found += [Mutant(**shared | mutant) for mutant in group["mutants"]]
     return found

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import yaml
 
+from seedbed import yamls
 from seedbed.resources import resource, specs
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
@@ -121,7 +122,7 @@ def instead() -> dict[str, str]:
 
 def read(path: str | Path) -> dict[str, Any]:
     """A YAML file."""
-    return yaml.safe_load(Path(path).read_text())
+    return yamls.read(path)
 
 
 def merged(config: dict[str, Any], *overlays: dict[str, Any]) -> dict[str, Any]:

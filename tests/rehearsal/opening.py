@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
+from seedbed import yamls
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.generators.settings import POLARITIES, Generator
@@ -104,7 +103,7 @@ def main() -> None:
     parser.add_argument("--config", required=True)
     parser.add_argument("--folder", required=True, type=Path)
     args = parser.parse_args()
-    study = load(yaml.safe_load(Path(args.config).read_text()))
+    study = load(yamls.read(args.config))
     store = Store(args.folder / "downloads", args.folder / "assets.lock.json")
     with (args.folder / "opened.jsonl").open("w") as file:
         for model in models(study):

@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import yaml
-
-from seedbed import origins
+from seedbed import origins, yamls
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Kind, Source
 from seedbed.corpora.shape.labels import check_scores
@@ -136,7 +134,7 @@ def main() -> None:
     parser.add_argument("--config", required=True)
     parser.add_argument("--folder", required=True, type=Path)
     args = parser.parse_args()
-    study = load(yaml.safe_load(Path(args.config).read_text()))
+    study = load(yamls.read(args.config))
     store = Store(args.folder / "downloads", args.folder / "assets.lock.json")
     with (args.folder / "read.jsonl").open("w") as file:
         for reading in readings(study):

@@ -21,6 +21,7 @@ import pandas as pd
 import regex
 import yaml
 
+from seedbed import yamls
 from seedbed.corpora.shape.clean import characters_of
 from seedbed.languages import registry
 
@@ -37,13 +38,13 @@ MEANT = {
 
 def load(name: str) -> Any:
     """A YAML file beside this one."""
-    return yaml.safe_load((HERE / name).read_text())
+    return yamls.read(HERE / name)
 
 
 @cache
 def sources() -> dict[str, Spec]:
     """All that is outside, of all studies: `hub`, `archives`."""
-    tables = [yaml.safe_load(path.read_text()) for path in sorted(HERE.glob("sources*.yaml"))]
+    tables = [yamls.read(path) for path in sorted(HERE.glob("sources*.yaml"))]
     return {kind: {name: entry for table in tables for name, entry in table[kind].items()} for kind in tables[0]}
 
 

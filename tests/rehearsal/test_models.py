@@ -7,11 +7,10 @@ import subprocess
 import sys
 import urllib.error
 import urllib.request
-from pathlib import Path
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.encoders.prompts import CONFIG, read_prompts
 from seedbed.generators.writing.backends import Request, open_backend
 from seedbed.generators.writing.judge import numbers
@@ -28,7 +27,7 @@ STUDIES = [paper.config for paper in PAPERS.values()]
 
 
 def named(config):
-    return {model.source.hub for model in models(load(yaml.safe_load(Path(config).read_text())))}
+    return {model.source.hub for model in models(load(yamls.read(config)))}
 
 
 def test_the_table_has_the_models_that_the_studies_name_and_no_others():
@@ -47,7 +46,7 @@ def generator(tmp_path_factory):
     folder = tmp_path_factory.mktemp("generator")
     for path, data in repository(name, replica.models()[name]).files.items():
         (folder / path).write_bytes(data)
-    settings = load(yaml.safe_load(Path(STUDIES[0]).read_text())).generators["gemma-3-27b"]
+    settings = load(yamls.read(STUDIES[0])).generators["gemma-3-27b"]
     return open_backend(settings.model_copy(update={"backend": "transformers"}), folder)
 
 
@@ -68,7 +67,7 @@ def test_a_generator_writes_sentences_of_the_language_that_it_is_asked_for(gener
 
 @pytest.fixture(scope="module")
 def lira():
-    return load(yaml.safe_load(Path(PAPERS["002"].config).read_text()))
+    return load(yamls.read(PAPERS["002"].config))
 
 
 @pytest.fixture
@@ -118,7 +117,7 @@ def test_an_encoder_has_its_prompts_in_its_own_file(tmp_path):
     prompts = read_prompts(tmp_path)
     assert prompts.query.startswith("Instruct: ") and prompts.query.endswith("\nQuery:")
     assert prompts.document == prompts.text == "" and prompts.differ
-    study = load(yaml.safe_load(Path(PAPERS["002"].config).read_text()))
+    study = load(yamls.read(PAPERS["002"].config))
     assert study.backbones["Qwen3-Embedding-0.6B"].prompts is None, "the study has none of its own"
 
 

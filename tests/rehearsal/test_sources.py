@@ -10,11 +10,10 @@ import sys
 import urllib.error
 import urllib.request
 from fnmatch import fnmatchcase
-from pathlib import Path
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.corpora.settings import COLUMNS, OPTIONAL
 from seedbed.corpora.shape.labels import LABELS
 from seedbed.names import TRAINING, languages_of
@@ -75,7 +74,7 @@ def test_no_corpus_is_left_out(study, run):
         graph = {one for one in corpora if one[0] != "gemma-3-27b+xllora"} - {("xnli", "eng"), ("xnli-dev", "eng")}
         assert len(graph) == 110 and len(languages) == 21
     else:
-        spoken = {*yaml.safe_load(Path(study).read_text())["languages"]}
+        spoken = {*yamls.read(study)["languages"]}
         assert len(corpora) == CORPORA[study] and spoken <= languages <= spoken | {"eng"}
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.generators.writing.backends.vllm import RANKS
 from seedbed.generators.writing.vllm_likelihood import NEXT
 from seedbed.study.code import BUILDS
@@ -119,7 +119,7 @@ def test_an_environment_has_what_its_programs_import(lock: str, programs: tuple[
 
 def test_condas_environments_have_what_is_needed_and_no_more() -> None:
     for name, (lock, lists) in LOCKS["CONDA"].items():
-        python, _, packages = yaml.safe_load(Path(f"envs/{name}.yaml").read_text())["dependencies"]
+        python, _, packages = yamls.read(f"envs/{name}.yaml")["dependencies"]
         assert python == "python=3.11"
         wanted = [name for name in LOCKS["needed"](lists) if name not in LOCKS["LEFT_OUT"].get(lock, ())]
         assert [pin.partition("==")[0] for pin in packages["pip"]] == wanted

@@ -13,7 +13,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import yaml
+
+from seedbed import yamls
 
 ROOT = Path(__file__).parents[2]
 KINDS = {
@@ -33,7 +34,7 @@ KINDS = {
     r"|tempfile\..*|filelock\..*Lock|numpy\.save\w*|logging\.FileHandler|open for writing",
 }
 """What a place does -> the whole names that do it."""
-ENTRIES: dict[str, list[dict]] = yaml.safe_load((Path(__file__).parent / "fence.yaml").read_text())
+ENTRIES: dict[str, list[dict]] = yamls.read(Path(__file__).parent / "fence.yaml")
 
 Place = tuple[str, str, str]
 """Kind, file, and the function or class, or "" for the file itself."""

@@ -17,6 +17,7 @@ from packaging.utils import canonicalize_name
 from snakemake.utils import update_config
 
 from scripts import cli
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.graph import PRODUCTS
 from seedbed.study.graph.classifier import variants
@@ -203,16 +204,13 @@ def test_a_product_names_the_prompts_that_its_program_reads():
 
 def test_what_no_run_should_be_without_is_in_every_profile():
     """Snakemake reads profiles/default by itself beside the Snakefile, but not where the workflow is a module."""
-    always, *others = (
-        yaml.safe_load(Path(f"profiles/{name}/profile.yaml").read_text())
-        for name in ("default", "demo", "gpu", "slurm")
-    )
+    always, *others = (yamls.read(f"profiles/{name}/profile.yaml") for name in ("default", "demo", "gpu", "slurm"))
     assert always and all(always.items() <= other.items() for other in others)
 
 
 def test_profiles_leave_threads_and_memory_to_the_rules():
     for file in Path("profiles").rglob("*.yaml"):
-        assert not {"set-threads", "set-resources"} & {*yaml.safe_load(file.read_text())}, f"{file}: see forecast.yaml"
+        assert not {"set-threads", "set-resources"} & {*yamls.read(file)}, f"{file}: see forecast.yaml"
 
 
 def test_the_slurm_profile_leaves_to_rules_what_they_say_and_to_a_site_what_it_would_replace():
@@ -236,7 +234,7 @@ def shipped(file):
     """The configuration that a file says, merged as Snakemake does with several."""
     merged = {}
     for each in filter(None, [LAID_OVER.get(file), file]):
-        update_config(merged, yaml.safe_load(Path(each).read_text()))
+        update_config(merged, yamls.read(each))
     return merged
 
 
@@ -249,7 +247,7 @@ def test_every_shipped_configuration_is_valid(file):
 
 
 def test_what_needs_a_server_is_only_in_tables_that_name_it():
-    study = load(yaml.safe_load(Path("config/miners.yaml").read_text()))
+    study = load(yamls.read("config/miners.yaml"))
     asked = {block.backbone for table in study.tables for block in TablePlan.get(study, table).blocks}
     servers = {name for name, spec in study.backbones.items() if spec.endpoint}
     for name, spec in study.classifiers.items():
@@ -260,7 +258,7 @@ def test_what_needs_a_server_is_only_in_tables_that_name_it():
 
 @pytest.mark.parametrize("file", ["config/miners.yaml", "studies/miners.yaml"])
 def test_every_table_and_figure_of_a_miners_study_can_be_planned(file):
-    study = Study.model_validate(yaml.safe_load(Path(file).read_text()))
+    study = Study.model_validate(yamls.read(file))
     figures = {name: FigureSpec.load(f"seedbed/resources/figures/{name}.yaml") for name in study.figures}
     for figure in figures.values():
         if figure.kind == "map":

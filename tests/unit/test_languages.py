@@ -1,12 +1,11 @@
 """The registry of languages: codes, scripts and families, and the sets that name languages their own way."""
 
 import re
-from pathlib import Path
 
 import pytest
 import regex
-import yaml
 
+from seedbed import yamls
 from seedbed.corpora.shape.clean import UNICODE_SCRIPTS
 from seedbed.languages import registry
 from seedbed.study.model import Study
@@ -112,7 +111,7 @@ SIZES = {
 @pytest.mark.parametrize("file", SIZES)
 def test_miners_has_all_languages_of_its_sets(file):
     """Table 1 of the paper, and for the study the files that there are."""
-    study = Study.model_validate(yaml.safe_load(Path(file).read_text()))
+    study = Study.model_validate(yamls.read(file))
     found = {name: sum(name in tasks for tasks in study.tests_by_language.values()) for name in study.tasks}
     assert {name: found[name] for name, task in study.tasks.items() if not task.set_of} == SIZES[file]
     for name, task in study.tasks.items():

@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from seedbed import model_files
+from seedbed import model_files, yamls
 from seedbed.io import UserError
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
@@ -19,7 +18,7 @@ from seedbed.study.recipe import StudyBackbone
 
 @pytest.fixture(scope="module")
 def study() -> Study:
-    return load(yaml.safe_load(Path("config/miners.yaml").read_text()))
+    return load(yamls.read("config/miners.yaml"))
 
 
 def test_what_has_pickles_alone_is_converted_and_nothing_else(study: Study) -> None:

@@ -1,9 +1,6 @@
 """What config.yaml makes of paper 000: readings of its text that no other test holds."""
 
-from pathlib import Path
-
-import yaml
-
+from seedbed import yamls
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.adapter import LanguageAdapter
 from seedbed.study.graph.table import TablePlan
@@ -11,7 +8,7 @@ from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figures.specs import FigureSpec
 
-STUDY = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
+STUDY = Study.model_validate(yamls.read("config.yaml"))
 
 
 def written_by(recipe: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import yaml
+from seedbed import yamls
 
 CONFIGURATIONS = [
     *map(Path, ("config.yaml", ".test/config/config.yaml")),
@@ -50,7 +50,7 @@ def found() -> dict[str, set[str | None]]:
     """Model -> its commits in all configurations."""
     commits: dict[str, set[str | None]] = {}
     for path in CONFIGURATIONS:
-        study = yaml.safe_load(path.read_text(encoding="utf-8"))
+        study = yamls.read(path)
         for kind in ("generators", "backbones", "recipes"):
             for source in models(study.get(kind, {})):
                 commits.setdefault(source["hub"], set()).add(source.get("revision"))
@@ -66,6 +66,6 @@ def test_every_model_has_one_commit_or_a_reason_why_not() -> None:
 
 
 def test_the_rehearsal_has_the_same_commits() -> None:
-    table = yaml.safe_load(Path("tests/rehearsal/models.yaml").read_text(encoding="utf-8"))["models"]
+    table = yamls.read("tests/rehearsal/models.yaml")["models"]
     commits = {hub: found()[hub] for hub in {*table} & {*found()} - {*UNPINNED}}
     assert len(commits) > 30 and {hub: {table[hub]["revision"]} for hub in commits} == commits

@@ -1,11 +1,9 @@
 """The number format of a machine, and where a study says which."""
 
-from pathlib import Path
-
 import pytest
 import torch
-import yaml
 
+from seedbed import yamls
 from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Generator
 from seedbed.precision import precision
@@ -19,7 +17,7 @@ def test_what_nobody_chose_is_what_the_machine_is_fast_in():
 
 
 def test_the_papers_study_states_its_format():
-    study = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
+    study = Study.model_validate(yamls.read("config.yaml"))
     assert {StudyRecipe.get(study, recipe).training.precision for recipe in study.recipes} == {"bfloat16"}
     writing = {
         name: generator.dtype for name, generator in study.generators.items() if generator.backend != "published"

@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
-from seedbed import weights
+from seedbed import weights, yamls
 from seedbed.corpora.read.assets import Store, members, wheel
 from seedbed.corpora.settings import Source
 from seedbed.encoders.models import loading
@@ -165,7 +164,7 @@ def test_a_package_is_a_name_and_a_version(store: Store, requirement: str) -> No
     "place", ["languages", "generators", "backbones", "recipes", "tasks", "tables", "figures", "pivot"]
 )
 def test_a_name_that_becomes_a_folder_stays_one(place: str, name: str) -> None:
-    study = yaml.safe_load(Path("config/demo.yaml").read_text())
+    study = yamls.read("config/demo.yaml")
     if place == "pivot":
         study["pivot"] = name
     elif place in ("tables", "figures"):
@@ -178,7 +177,7 @@ def test_a_name_that_becomes_a_folder_stays_one(place: str, name: str) -> None:
 
 
 def test_borrowed_languages_and_adapter_methods_stay_names_too() -> None:
-    study = yaml.safe_load(Path("config/demo.yaml").read_text())
+    study = yamls.read("config/demo.yaml")
     (generator,) = study["generators"].values()
     generator["xllora"] = {"languages": ["../../x"]}
     with pytest.raises(UserError, match=r"xllora\.languages: \.\./\.\./x"):

@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.loading import load
 from tests import warm
@@ -75,7 +76,7 @@ class Project:
         """What is wrong with a configuration: as `load` says it, or else the graph when it is planned."""
         with contextlib.chdir(self.root):
             try:
-                load(yaml.safe_load(Path(config).read_text()))
+                load(yamls.read(config))
             except UserError as error:
                 return f"error: {error}"
         done = self.snakemake("--dry-run", *targets, config=config)
@@ -85,7 +86,7 @@ class Project:
 
     def edit(self, changes: dict, *, source: str = "study.yaml", target: str = "study.yaml") -> str:
         """Change keys of a configuration, nested ones by dots; None removes."""
-        study = yaml.safe_load((self.root / source).read_text())
+        study = yamls.read(self.root / source)
         for path, value in changes.items():
             *parents, last = path.split("/")
             group = study
@@ -183,7 +184,7 @@ def copy_project(root: Path, study: dict) -> Project:
 def copy_files(root: Path, study: dict) -> Project:
     """The project's files, copied, with a study in it."""
     copied(root)
-    demo = yaml.safe_load((root / "profiles/demo/profile.yaml").read_text())
+    demo = yamls.read(root / "profiles/demo/profile.yaml")
     (root / "profiles/lines").mkdir()
     (root / "profiles/lines/profile.yaml").write_text(
         yaml.safe_dump({key: demo[key] for key in demo if key != "logger"})

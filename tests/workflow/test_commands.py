@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
+from seedbed import yamls
 from tests.unit.test_house import ALL_RULES, RULES
 from tests.workflow.conftest import Project, copy_files
 
@@ -25,10 +26,10 @@ Value = dict[str, Any]
 STATE, MINUTES = "results/told/state", 2.5
 
 TOLD = Path(__file__).parent / "told"
-STUDY, PLAN = (yaml.safe_load((TOLD / f"{name}.yaml").read_text()) for name in ("study", "plan"))
+STUDY, PLAN = (yamls.read(TOLD / f"{name}.yaml") for name in ("study", "plan"))
 EXPECTED: dict[str, list[Value]] = {}
 for room in RULES:
-    EXPECTED |= yaml.safe_load((TOLD / f"{room}.yaml").read_text())
+    EXPECTED |= yamls.read(TOLD / f"{room}.yaml")
 CASES = {
     f"{rule} {place}": (rule, value) for rule, expected in EXPECTED.items() for place, value in enumerate(expected)
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seedbed import yamls
 from seedbed.locks import exclusive
 from tests import warm
 from tests.refusals import tells
@@ -113,7 +114,7 @@ def test_config_yaml_of_the_folder_is_the_study_and_without_one_there_is_none(fo
 
 
 def test_a_table_of_ones_own_lies_beside_the_study(folder):
-    own = yaml.safe_load(Path("seedbed/resources/tables/table1.yaml").read_text()) | {"title": "Ours"}
+    own = yamls.read("seedbed/resources/tables/table1.yaml") | {"title": "Ours"}
     (folder / "resources/tables").mkdir(parents=True)
     (folder / "resources/tables/ours.yaml").write_text(yaml.safe_dump(own, sort_keys=False))
     done = by_path(folder, "--configfile", "study.yaml", "--", "results/own/tables/ours.csv")

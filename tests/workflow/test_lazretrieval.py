@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.io import read_json, read_table
 from seedbed.study.graph.corpus import lacking
@@ -19,7 +19,7 @@ from seedbed.study.loading import load
 from tests.refusals import tells
 from tests.workflow.conftest import STUDY, Project, copy_project
 
-SHIPPED = yaml.safe_load(Path("config/lira.yaml").read_text())
+SHIPPED = yamls.read("config/lira.yaml")
 LAZ = {name: task for name, task in SHIPPED["tasks"].items() if name.startswith("laz")}
 LANGUAGES = LAZ["laz"]["languages"]
 QUERIES, ITEMS = 6, 15

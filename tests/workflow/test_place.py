@@ -11,8 +11,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from tests.workflow.conftest import ENVIRONMENT, copied
 
 SNAKEFILE = """
@@ -63,7 +63,7 @@ def test_a_workflow_that_snakedeploy_deployed_can_be_planned(repository, tmp_pat
 
 
 def test_the_catalogue_finds_what_it_asks_for():
-    usage = yaml.safe_load(Path(".snakemake-workflow-catalog.yml").read_text())["usage"]
+    usage = yamls.read(".snakemake-workflow-catalog.yml")["usage"]
     assert usage["report"] is True and usage["software-stack-deployment"]["conda"] is True
     assert not usage["mandatory-flags"]["flags"]
     assert Path("config/README.md").is_file() and Path("workflow/Snakefile").is_file()

@@ -38,11 +38,10 @@ class LanguageId:
         if not len(language) or not len(pivot):
             raise UserError("language identification: no sentence in the language or in the pivot; give both a corpus")
         self._grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)
-        # Equal priors: a corpus of another size says nothing about the next sentence.
-        self._bayes = MultinomialNB(alpha=0.1, fit_prior=False)
-        for label, texts in enumerate((pivot, language)):
-            for counts in self._counted(texts):
-                self._bayes.partial_fit(counts, [label] * counts.shape[0], classes=[0, 1])
+        # One row for each class: the model needs their sums alone. Equal priors: a corpus of another size says nothing
+        # about the next sentence.
+        totals = [sum(counts.sum(axis=0) for counts in self._counted(texts)) for texts in (pivot, language)]
+        self._bayes = MultinomialNB(alpha=0.1, fit_prior=False).fit(np.asarray(np.concatenate(totals)), [0, 1])
 
     def _counted(self, texts: Sequence[str]) -> Iterator[csr_matrix]:
         """The n-grams of texts, some texts at a time: of all they would take many times the memory of the texts."""

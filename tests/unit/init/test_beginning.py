@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from seedbed import yamls
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import bucket
 from seedbed.corpora.read.fetch import fetch
@@ -49,7 +50,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def written(*words: str) -> dict:
     """The study that the command writes, checked."""
     main(["init", *words, "--output", "study.yaml"])
-    found = yaml.safe_load(Path("study.yaml").read_text())
+    found = yamls.read("study.yaml")
     load(found)
     return found
 
@@ -109,11 +110,11 @@ def test_each_study_has_a_name_and_results_of_its_own(capsys, tmp_path, monkeypa
     """Also in the folder of a clone, where a config.yaml is."""
     Path("config.yaml").write_text("languages: {hau: {}}\n")
     main(["init", "hau.txt"])
-    assert yaml.safe_load(Path("hau.yaml").read_text())["results"] == "results/hau"
+    assert yamls.read("hau.yaml")["results"] == "results/hau"
     assert f"snakemake --snakefile {ROOT / 'Snakefile'} --configfile hau.yaml --cores 2 " in capsys.readouterr().out
     Path("news.hau.txt").write_text(Path("hau.txt").read_text())
     main(["init", "news.hau.txt"])
-    assert yaml.safe_load(Path("news.hau.yaml").read_text())["results"] == "results/news.hau"
+    assert yamls.read("news.hau.yaml")["results"] == "results/news.hau"
     for taken in (
         "results/hau",
         "results",
@@ -262,7 +263,7 @@ def test_what_would_not_fill_a_batch_is_not_trained_on_together(capsys, lines, c
     Path("study.yaml").unlink()
     written("hau.txt", "--test", "test.tsv")
     main(["add", "many.tsv", "--parallel"])
-    assert "bootstrap" not in yaml.safe_load(Path("study.yaml").read_text())["recipes"]
+    assert "bootstrap" not in yamls.read("study.yaml")["recipes"]
 
 
 def test_translations_that_come_later_add_what_they_would_have_begun():
@@ -271,7 +272,7 @@ def test_translations_that_come_later_add_what_they_would_have_begun():
     Path("study.yaml").unlink()
     written("hau.txt")
     main(["add", "many.tsv", "--parallel"])
-    later = yaml.safe_load(Path("study.yaml").read_text())
+    later = yamls.read("study.yaml")
     assert (
         later["corpora"]["others"] == at_once["corpora"]["others"]
         and later["tasks"].items() >= at_once["tasks"].items()
@@ -280,9 +281,7 @@ def test_translations_that_come_later_add_what_they_would_have_begun():
     assert later["recipes"]["bootstrap"] == {} and load(later)
     Path("more.tsv").write_text(Path("many.tsv").read_text().replace("Children", "Pupils"))
     main(["add", "more.tsv", "--parallel"])
-    assert yaml.safe_load(Path("study.yaml").read_text())["recipes"].keys() == later["recipes"].keys() | {
-        "translations-2"
-    }
+    assert yamls.read("study.yaml")["recipes"].keys() == later["recipes"].keys() | {"translations-2"}
 
 
 def test_translations_that_come_later_are_learnt_from_the_studys_own_backbone_or_without_a_teacher():
@@ -299,7 +298,7 @@ def test_translations_that_come_later_are_learnt_from_the_studys_own_backbone_or
     ):
         Path("study.yaml").write_text(yaml.safe_dump(study | {"best": {"recipe": "adjacent"}} | change))
         main(["add", "many.tsv", "--parallel", "--study", "study.yaml"])
-        later = yaml.safe_load(Path("study.yaml").read_text())
+        later = yamls.read("study.yaml")
         learnt = later["recipes"].get("distilled", {}).get("objective", {}).get("distillation", {}).get("teacher")
         assert learnt == ({"backbone": teacher, "recipe": "base"} if teacher else None)
         assert "translations" in later["recipes"]
@@ -315,7 +314,7 @@ def test_a_text_that_comes_later_is_trained_on_with_the_first_though_its_recipe_
     for name in ("more", "most"):
         Path(f"{name}.txt").write_text("\n".join(f"{line} {name}" for line in HAUSA["sentence2"]))
         main(["add", f"{name}.txt", "--text", "--sure", "--study", "study.yaml"])
-    later = yaml.safe_load(Path("study.yaml").read_text())["corpora"]["others"]
+    later = yamls.read("study.yaml")["corpora"]["others"]
     files = {name: one["file"] for name, one in later["adjacent-3"]["sets"].items()}
     assert files == {"adjacent": str(long_text), "adjacent-2": "more.txt", "adjacent-3": "most.txt"}
     assert later["adjacent"] == first
@@ -353,7 +352,7 @@ def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, lo
     for kind, file in given.items():
         main(["add", file, f"--{kind}", "--sure", "--language", "hau", "--study", "study.yaml"])
     assert "`adjacent` is still recommended" in capsys.readouterr().out
-    found = load(yaml.safe_load(Path("study.yaml").read_text()))
+    found = load(yamls.read("study.yaml"))
     new = {"own-pairs", "own-triplets", "translations", "distilled", "retained", "bootstrap", "adjacent-2"}
     has = {
         code: {one.recipe for one in Offer.get(found).recipes if one.has("me5-small", code)} for code in ("hau", "swh")
@@ -361,7 +360,7 @@ def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, lo
     assert has["hau"] == before | new and has["swh"] == before
     assert found.recipes["distilled"].data.corpus == "own-parallel" and found.corpus("parallel", "swh") is None
     main(["add", "more.txt", "--text", "--sure", "--language", "swh", "--study", "study.yaml"])
-    later = yaml.safe_load(Path("study.yaml").read_text())
+    later = yamls.read("study.yaml")
     assert {*later["corpora"]["others"]["adjacent-3"]["sets"]} == {"adjacent", "adjacent-3"}
     assert later["recipes"]["adjacent-3"]["only"] == {"languages": ["swh"]}
 
@@ -421,7 +420,7 @@ def test_a_text_is_lines_or_a_table_and_any_name_will_do(capsys):
     assert sum(map(len, blocks)) > 50
     main(["init", "hau.txt", "--output", "my study.yaml"])
     assert "--configfile 'my study.yaml' --cores" in capsys.readouterr().out
-    assert yaml.safe_load(Path("my study.yaml").read_text())["results"] == "results/my-study"
+    assert yamls.read("my study.yaml")["results"] == "results/my-study"
 
 
 def test_pairs_need_no_ids():
@@ -440,7 +439,7 @@ def test_lines_that_a_run_leaves_out_are_told():
 
 
 def test_its_encoder_is_the_demos():
-    demo = yaml.safe_load((ROOT / "config/demo.yaml").read_text())
+    demo = yamls.read(ROOT / "config/demo.yaml")
     assert written("hau.txt")["backbones"] == demo["backbones"]
 
 
@@ -699,7 +698,7 @@ def test_of_several_languages_a_test_of_one_reports_and_chooses_for_none(capsys,
     for before in (study["best"], {"recipe": "adjacent"}):
         Path("study.yaml").write_text(yaml.safe_dump(study | {"best": before}))
         main(["add", "test.tsv", "--test", "--language", "hau", "--study", "study.yaml"])
-        later = yaml.safe_load(Path("study.yaml").read_text())
+        later = yamls.read("study.yaml")
         shown = {key: value for key, value in before.items() if key != "limits"}  # it asks for what is there now
         assert later["best"] == (shown | {"also": ["own-sts"]} if "test" in before else before)
         assert "`adjacent` is still recommended, since own-sts tests one language alone." in capsys.readouterr().out

@@ -10,6 +10,7 @@ import pytest
 import yaml
 from snakemake.utils import update_config
 
+from seedbed import yamls
 from seedbed.benchmark_files import Run, last_run
 from seedbed.io import UserError
 from seedbed.languages import ANY
@@ -303,7 +304,7 @@ def test_every_model_of_a_shipped_configuration_is_known(file):
     given = [Path("config/demo.yaml"), Path(file)] if file.startswith("config/demo-") else [Path(file)]
     merged = {}
     for path in given:
-        update_config(merged, yaml.safe_load(path.read_text()))
+        update_config(merged, yamls.read(path))
     study = load(merged)
     models = [*study.backbones.items(), *study.generators.items()]
     sources = {name: one.source.resolved(study.facts(ANY)).dump() for name, one in models if one.source}
@@ -313,7 +314,7 @@ def test_every_model_of_a_shipped_configuration_is_known(file):
 
 
 def test_a_model_of_a_size_takes_a_gpu_of_a_size(tmp_path):
-    paper = Needs(load(yaml.safe_load(Path("config.yaml").read_text()) | {"results": str(tmp_path)}), COSTS)
+    paper = Needs(load(yamls.read("config.yaml") | {"results": str(tmp_path)}), COSTS)
     small, large = (paper.sizes.encoding(name, "crosslingual") for name in ("roberta", "xlm-r"))
     assert 0.8 * large < small < large
 
@@ -463,7 +464,7 @@ def test_every_rule_has_a_cost():
 )  # fmt: skip
 def test_a_fault_in_the_costs_is_one_line(tmp_path, change, message):
     path = tmp_path / "costs.yaml"
-    path.write_text(yaml.safe_dump(yaml.safe_load(Path("seedbed/resources/forecast.yaml").read_text()) | change))
+    path.write_text(yaml.safe_dump(yamls.read("seedbed/resources/forecast.yaml") | change))
     with pytest.raises(UserError) as caught:
         CostSpec.load(path)
     assert tells(str(caught.value), message) and "\n" not in str(caught.value)

@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-import yaml
 from snakemake.cli import parse_size_in_bytes
 
 from scripts import clean_state, status
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
@@ -167,7 +167,7 @@ def test_every_rule_has_its_room():
 
 @pytest.mark.parametrize("profile", ["default", "demo", "gpu", "slurm"])
 def test_status_compares_files_as_large_as_a_run_does(profile):
-    given = yaml.safe_load(Path("profiles", profile, "profile.yaml").read_text())["max-checksum-file-size"]
+    given = yamls.read(Path("profiles", profile, "profile.yaml"))["max-checksum-file-size"]
     assert parse_size_in_bytes(given) == jobs.SUMMED
 
 

@@ -16,13 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from huggingface_hub import DatasetCard, ModelCard, constants
 from huggingface_hub.repocard import metadata_load
 from scipy.stats import spearmanr
 
 from scripts import publish, score
-from seedbed import licences, manifests, origins
+from seedbed import licences, manifests, origins, yamls
 from seedbed.encoders.compression.onnx_int8 import quantized
 from seedbed.encoders.compression.settings import Static
 from seedbed.encoders.export import card
@@ -298,7 +297,7 @@ def test_a_person_names_the_licence_where_nobody_knows_a_generators_terms(other,
 
 @pytest.mark.parametrize("file", [*(ROOT / "config").glob("*.yaml"), *(ROOT / "studies").glob("*.yaml")], ids=str)
 def test_the_terms_of_the_generators_of_our_own_studies_are_known(file):
-    generators = (yaml.safe_load(file.read_text()).get("generators") or {}).items()
+    generators = (yamls.read(file).get("generators") or {}).items()
     stated = {name: spec["source"].get("licence", "") for name, spec in generators if "source" in spec}
     assert [name for name, licence in stated.items() if not licences.found(licence)] == []
 

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.languages import registry
 from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 
-DEMO = yaml.safe_load(Path("config/demo.yaml").read_text())
+DEMO = yamls.read("config/demo.yaml")
 COVERED = [code for code, row in registry().items() if code != "eng" and (row["kolibri"] or row["django"])]
 
 

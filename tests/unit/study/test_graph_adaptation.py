@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.study.checks.sources import of_sources
@@ -127,7 +125,7 @@ def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_one_line(changes, message) -> None:
-    study = yaml.safe_load(Path(TOLD).read_text()) | ONLY | WITHOUT | changes
+    study = yamls.read(TOLD) | ONLY | WITHOUT | changes
     with pytest.raises(UserError) as fault:
         load(study)
     assert tells(str(fault.value), message) and "\n" not in str(fault.value)

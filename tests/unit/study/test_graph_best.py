@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.graph.best_encoder import Answer, BestEncoder
@@ -37,13 +36,13 @@ def given(best: BestEncoder, argument: str) -> Any:
 def test_one_is_chosen_of_each_language_that_two_tasks_test():
     assert Answer.get(study_of(DEMO)).best() == [f"results/demo/best/{code}/seedbed.json" for code in ("hau", "ind")]
     assert Answer.get(study_of(DEMO, best=None)).best() == []
-    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    tasks = yamls.read(DEMO)["tasks"]
     study = study_of(DEMO, tasks={"graded-sts": tasks["graded-sts"]}, best={"dev": "graded-sts"})
     assert Answer.get(study).chosen == [], "nothing reports"
 
 
 def test_a_language_that_the_named_test_lacks_has_no_other_in_its_place():
-    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    tasks = yamls.read(DEMO)["tasks"]
     bitext = tasks["kolibri-bitext"]
     tasks |= {"kolibri-bitext": bitext | {"languages": ["hau"]}, "another-bitext": bitext}
     study = study_of(DEMO, tasks=tasks, best={"dev": "graded-sts", "test": "kolibri-bitext"})
@@ -71,7 +70,7 @@ def test_every_encoder_of_a_language_is_asked_for_with_its_scores_on_both_tasks(
 
 
 def test_tasks_that_choose_together_do_so_in_languages_that_they_test():
-    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    tasks = yamls.read(DEMO)["tasks"]
     study = study_of(DEMO, tasks=tasks | {"graded-sts": tasks["graded-sts"] | {"languages": ["hau"]}})
     chosen = {best.lang: best.chosen_on for best in Answer.get(study).chosen}
     assert chosen == {"hau": ["kolibri-dev", "graded-sts"], "ind": ["kolibri-dev"]}
@@ -125,7 +124,7 @@ def test_encoders_of_languages_without_a_choice_are_listed_too():
 
 
 def test_encoders_of_a_language_that_the_choosing_task_lacks_are_made_and_listed():
-    tasks = yaml.safe_load(Path(DEMO).read_text())["tasks"]
+    tasks = yamls.read(DEMO)["tasks"]
     tasks["kolibri-dev"]["languages"] = ["hau"]
     answer = Answer.get(study_of(DEMO, tasks=tasks, best={"dev": "kolibri-dev"}))
     assert [best.lang for best in answer.chosen] == ["hau"] and "ind" in answer.study.tested_by("graded-sts")
@@ -138,7 +137,7 @@ def test_what_a_server_alone_has_is_trained_by_no_recipe():
     changes |= {"generators": {}, "tasks": {}, "best": None}
     assert Answer.get(study_of(DEMO, **changes)).unchosen() == []
     with pytest.raises(UserError, match=r"^languages.hau: no test set.*and no recipe trains an encoder of it"):
-        load(yaml.safe_load(Path(DEMO).read_text()) | changes)
+        load(yamls.read(DEMO) | changes)
     prefixed = {"backbones": {"api": api | {"prefix": "{flores}"}}, "languages": {"abs": {}}}
     of_prefixes(study_of(DEMO, **changes | prefixed | {"recipes": {"unsupervised": {}}}))
 
@@ -166,7 +165,7 @@ TOPICS = {"file": "topics.{lang}.tsv", "columns": {"text": "text", "label": "lab
     ],
 )  # fmt: skip
 def test_a_choice_that_cannot_be_made_is_told(choice, fault):
-    study = yaml.safe_load(Path(DEMO).read_text())
+    study = yamls.read(DEMO)
     study["tasks"]["seen"] = study["tasks"]["kolibri-bitext"] | {"protocol": "layers"}
     study["tasks"]["seen"].pop("clean")
     study["tasks"]["shape"] = study["tasks"]["graded-sts"] | {"protocol": "geometry"}
@@ -185,7 +184,7 @@ def test_a_choice_that_cannot_be_made_is_told(choice, fault):
     ids=lambda task: task["protocol"],
 )
 def test_topics_and_a_search_choose_too(task, tmp_path):
-    study = yaml.safe_load(Path(DEMO).read_text())
+    study = yamls.read(DEMO)
     for name in ("source", "train"):
         if name in task:
             task[name] = {"file": str(tmp_path / task[name]["file"])}
@@ -199,7 +198,7 @@ def test_topics_and_a_search_choose_too(task, tmp_path):
 @pytest.mark.parametrize("named", [{"test": "second"}, {}])
 @pytest.mark.parametrize(("first", "second"), [([0, 100], [0, 100]), ([0, 60], [40, 100])])
 def test_rows_that_choose_report_nothing_whatever_their_task_is_called(named, first, second):
-    study = yaml.safe_load(Path(DEMO).read_text())
+    study = yamls.read(DEMO)
     task = study["tasks"]["graded-sts"]
     parts = {"first": first, "second": second}
     study["tasks"] = {name: task | {"source": task["source"] | {"buckets": rows}} for name, rows in parts.items()}

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.study.graph.aligned import JointAdapters
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.recipe import StudyRecipe
@@ -53,7 +52,7 @@ def test_what_cannot_be_trained_together_is_told(settings: dict[str, Any], messa
 
 def test_encoders_with_a_chosen_prefix_can_be_trained_together() -> None:
     names = ("base", "asked", "spoken", "picky")
-    told = yaml.safe_load(Path(TOLD).read_text())["recipes"]
+    told = yamls.read(TOLD)["recipes"]
     recipes = {name: told[name] for name in names}
     joined = {"like": "multi-mc-pairs", "from": "picky", "data": {"corpus": "nli"}, "only": {"backbones": ["bert"]}}
     others = {"tables": [], "figures": [], "classifiers": {}, "compute": None}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.study.checks.checkpoints import of_switched_adapters
 from seedbed.study.checks.tasks import of_language_pairs
 from seedbed.study.graph.corpus import Anchors, SeedPairs
@@ -55,7 +54,7 @@ def job(recipe: str = "multi-mc", lang: str = "hau", tasks: str = "all", test_la
 
 def test_each_side_of_a_pair_reads_the_english_that_its_own_policy_chose() -> None:
     """A set that has both languages in one file has one choice, the first language's."""
-    recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
+    recipes = yamls.read(TOLD)["recipes"]
     own = study_of(TOLD, recipes=recipes | {"anchored": recipes["anchored"] | {"data": {"from_languages": "own"}}})
     read = Scores.get(own, "two", "paths", "hau", "hau-hin", "all").english["0/hau-hin"]
     parts = [file.partition("/choices/")[2] for file in read]

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.encoders.settings import Prompts
 from seedbed.io import UserError
 from seedbed.study.checks.prefixes import of_prefixes
@@ -153,7 +153,7 @@ def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> No
     assert [*asking(told)(ChosenCandidate, **CHOSEN, lang="mul").scores] == [
         f"{name}/{code}" for name in ("asked", "spoken") for code in ("hau", "hin")
     ]
-    recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
+    recipes = yamls.read(TOLD)["recipes"]
     for name in ("picky", "asked", "spoken"):
         recipes[name]["only"]["languages"] = ["hin"]
     asked = asking(study_of(TOLD, recipes=recipes))
@@ -199,7 +199,7 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
     assert (StudyRecipe.get(told, "picky").seeds, StudyRecipe.get(told, "mean").seeds) == ([3, 5], [3])
     found = ask(CopiedEncoder, **PICKY | {"recipe": "mean"}, lang="hau").others
     assert found == {"seed5": "encoders/bert/picky/hau/5/seedbed.json"}
-    recipes = yaml.safe_load(Path(TOLD).read_text())["recipes"]
+    recipes = yamls.read(TOLD)["recipes"]
     recipes["mean"]["copies"] = {"averaged": {"share": 0.25}}
     again = asking(study_of(TOLD, recipes=recipes))(CopiedEncoder, **PICKY | {"recipe": "mean"}, lang="hau")
     assert again.others == found | {"start": "encoders/bert/weights/seedbed.json"}
@@ -234,7 +234,7 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
     ],
 )  # fmt: skip
 def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any], message: str) -> None:
-    config = yaml.safe_load(Path("config/demo.yaml").read_text()) | {"seeds": [1, 2], "tables": [], "figures": []}
+    config = yamls.read("config/demo.yaml") | {"seeds": [1, 2], "tables": [], "figures": []}
     config["backbones"]["other"] = config["backbones"]["me5-small"]
     config["recipes"] = {
         "base": {},

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.graph.classifier import StudyClassifier
 from seedbed.study.graph.figure import Figure
@@ -26,7 +26,7 @@ BERT = {"backbone": "bert", "recipe": "xllora", "lang": "hau", "test_lang": "hau
 
 @pytest.fixture(scope="module")
 def miners() -> Study:
-    return load(yaml.safe_load(Path("config/miners.yaml").read_text()))
+    return load(yamls.read("config/miners.yaml"))
 
 
 def test_a_job_of_a_language_model_is_of_its_variants_and_languages(told: Study, ask) -> None:
@@ -65,7 +65,7 @@ def test_a_score_is_among_those_of_its_job(told: Study) -> None:
 
 
 def test_a_model_on_vllm_is_prompted_where_vllm_is(told: Study, ask) -> None:
-    spec = yaml.safe_load(Path(TOLD).read_text())
+    spec = yamls.read(TOLD)
     generators = spec["generators"] | {"fast": {"like": "tiny", "backend": "vllm"}}
     classifiers = spec["classifiers"] | {"likely": spec["classifiers"]["likely"] | {"generator": "fast"}}
     study = study_of(TOLD, generators=generators, classifiers=classifiers)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from seedbed import yamls
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.resources import specs
@@ -134,7 +135,7 @@ def test_a_table_is_made_where_one_of_its_columns_can_be(paper) -> None:
     ],
 )
 def test_figures_left_out_are_those_of_the_tables(named, figures) -> None:
-    study = yaml.safe_load(Path(TOLD).read_text())
+    study = yamls.read(TOLD)
     kept = {key: value for key, value in study.items() if key not in ("tables", "figures")}
     assert Study.model_validate(kept | named).figures == figures
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.graph.classifier import TunedEncoder, trained_as
 from seedbed.study.graph.offer import Offer
@@ -39,7 +38,7 @@ def test_tasks_with_one_training_set_and_the_same_settings_share_a_training(told
 
 
 def test_a_further_task_on_the_same_sets_moves_no_training() -> None:
-    tasks = yaml.safe_load(Path(TOLD).read_text())["tasks"]
+    tasks = yamls.read(TOLD)["tasks"]
     further = {"protocol": "qa", "set_of": "asked", "train_language": "eng", "reading": {"stride": 32}}
     more = study_of(TOLD, tasks=tasks | {"a": further})
     assert [trained_as(more, name) for name in ("a", "asked", "told")] == ["asked"] * 3

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study import code, jobs
 from seedbed.study.graph.adapter import TaskAdapter
@@ -189,7 +189,7 @@ def test_of_a_changed_copy_of_a_study_nothing_has_been_found_yet(study) -> None:
 
 def test_another_vllm_in_its_lock_runs_again_what_it_generated(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """`make env-vllm` installs the lock; what the environment that plans has is no matter there."""
-    generators = {"tiny": yaml.safe_load(Path(TOLD).read_text())["generators"]["tiny"] | {"backend": "vllm"}}
+    generators = {"tiny": yamls.read(TOLD)["generators"]["tiny"] | {"backend": "vllm"}}
     others = {"recipes": {"base": {}, "prompting": {}}, "translators": {}, "judges": {}, "classifiers": {}}
     study = study_of(TOLD, generators=generators, **others)
     lock = tmp_path / "envs/vllm.lock"

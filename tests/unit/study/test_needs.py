@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from snakemake.iocontainers import Wildcards
 
-from seedbed import gpu_memory
+from seedbed import gpu_memory, yamls
 from seedbed.gpu_memory import Need, Shape, guessed, shape_of
 from seedbed.io import UserError
 from seedbed.languages import ANY
@@ -31,7 +30,7 @@ KINDS = {"v100": 16_000, "a100_40": 40_000, "a100_80": 80_000, "h100": 80_000}
 
 
 def needs(tmp_path: Path, config: str = "config.yaml", **changes: Any) -> Needs:
-    settings = yaml.safe_load(Path(config).read_text()) | {"results": str(tmp_path)} | changes
+    settings = yamls.read(config) | {"results": str(tmp_path)} | changes
     return Needs(Study.model_validate(settings), COSTS)
 
 
@@ -174,7 +173,7 @@ def test_weights_that_are_there_go_before_a_guess(tmp_path: Path) -> None:
 
 
 def test_the_page_counts_the_gpus_that_write(tmp_path: Path) -> None:
-    generators = yaml.safe_load(Path("config/lira.yaml").read_text())["generators"]
+    generators = yamls.read("config/lira.yaml")["generators"]
     spread = {name: entry | {"backend": "vllm", "tensor_parallel": 4} for name, entry in generators.items()}
     asked = needs(tmp_path, "config/lira.yaml", generators=spread)
     gpus, study = asked.gpus_by_folder(), asked.study
@@ -205,7 +204,7 @@ def test_the_page_counts_no_gpu_of_a_job_that_asks_for_none() -> None:
 
 def test_what_is_open_beside_vllm_has_what_its_share_leaves(tmp_path: Path) -> None:
     """0.1 of a GPU by default; the weights of an encoder must fit that."""
-    study = yaml.safe_load(Path("config/miners.yaml").read_text())
+    study = yamls.read("config/miners.yaml")
     generators = study["generators"] | {"bloomz-560m": study["generators"]["bloomz-560m"] | {"backend": "vllm"}}
     sizes = needs(tmp_path, "config/miners.yaml", generators=generators).sizes
     alone, beside = sizes.writing("bloomz-560m"), sizes.writing("bloomz-560m", [Need(2**31, 2**33)])
@@ -213,7 +212,7 @@ def test_what_is_open_beside_vllm_has_what_its_share_leaves(tmp_path: Path) -> N
 
 
 def test_what_a_server_runs_needs_no_memory_here(tmp_path: Path) -> None:
-    study = yaml.safe_load(Path("config/miners.yaml").read_text())
+    study = yamls.read("config/miners.yaml")
     served = {"backend": "openai", "endpoint": "https://host/v1", "served_model": "m"}
     generators = study["generators"] | {"bloomz-560m": study["generators"]["bloomz-560m"] | served}
     sizes = needs(tmp_path, "config/miners.yaml", generators=generators).sizes
@@ -225,7 +224,7 @@ def test_what_a_server_runs_needs_no_memory_here(tmp_path: Path) -> None:
 def test_a_fusion_of_servers_alone_asks_for_no_gpu(tmp_path: Path) -> None:
     remote = {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}
     fusions = {"far": ["one", "other"], "near": ["one", "xlm-r"]}
-    own = yaml.safe_load(Path("config.yaml").read_text())["backbones"]
+    own = yamls.read("config.yaml")["backbones"]
     backbones = {
         "xlm-r": own["xlm-r"],
         "one": remote,

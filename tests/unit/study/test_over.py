@@ -7,8 +7,8 @@ from typing import Any
 
 import jsonschema
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.resources import ROOT
 from seedbed.study.variants import spelled_out
 from seedbed.yamls import laid_over
@@ -74,7 +74,7 @@ def test_what_cannot_stand_for_several_is_told(entries: dict[str, Any], message:
 @pytest.mark.parametrize("name", ["config.yaml", "config/demo.yaml", "config/miners.yaml", "studies/hausa.yaml"])
 def test_an_editor_knows_what_a_study_is_read_from(name: str) -> None:
     schema = json.loads((ROOT / "schemas/config.schema.json").read_text(encoding="utf-8"))
-    study = yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+    study = yamls.read(ROOT / name)
     known = jsonschema.Draft202012Validator(schema)
     assert [fault.message for fault in known.iter_errors(study)] == []
     study["recipes"]["some-{}"] = {"like": "base"}

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from mteb.results import TaskResult
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study import quoted
 from seedbed.study.graph.best_encoder import BestEncoder
@@ -16,7 +16,7 @@ from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.tables.quotes import of_mteb
 
-DEMO = yaml.safe_load(Path("config/demo.yaml").read_text())
+DEMO = yamls.read("config/demo.yaml")
 BGE = {"system": "BGE-M3", "task": "graded-sts", "values": {"hau": 56.5}, "source": "their paper, table 2"}
 SCORES = {
     "test": [

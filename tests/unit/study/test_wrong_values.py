@@ -11,16 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.init import command
 from seedbed.io import UserError
 from seedbed.study.loading import load
 
-STUDIES = {
-    path.stem: yaml.safe_load(path.read_text()) for path in [Path("config.yaml"), *Path("config").glob("[!d]*.yaml")]
-}
-STUDIES["demo"] = yaml.safe_load(Path("config/demo.yaml").read_text())
+STUDIES = {path.stem: yamls.read(path) for path in [Path("config.yaml"), *Path("config").glob("[!d]*.yaml")]}
+STUDIES["demo"] = yamls.read("config/demo.yaml")
 DRAWN = 60
 Place = tuple[str | int, ...]
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 from scipy.stats import bootstrap, false_discovery_control, norm, spearmanr
 from scipy.stats import t as student
 
+from seedbed import yamls
 from seedbed.evaluation.aggregation import mean
 from seedbed.evaluation.significance import replicates
 from seedbed.io import UserError
@@ -179,7 +179,7 @@ def test_a_spec_may_name_it_by_the_papers_name_and_then_it_must_be_there(quick: 
 
 
 def test_a_study_names_one_that_it_has() -> None:
-    config = yaml.safe_load(Path("studies/miners.yaml").read_text())
+    config = yamls.read("studies/miners.yaml")
     config["statistics"] |= {"baseline_backbone": "me5-smal"}
     with pytest.raises(UserError, match=r"statistics.baseline_backbone:.*'me5-smal'; did you"):
         load(config)
@@ -220,7 +220,7 @@ def test_classifiers_are_compared_too_in_the_languages_that_both_have() -> None:
 
 @pytest.mark.parametrize(("file", "named"), [("config/miners.yaml", "me5-large"), ("studies/miners.yaml", "me5-small")])
 def test_tables_of_miners_whose_rows_are_backbones_are_compared(file: str, named: str) -> None:
-    study = Study.model_validate(yaml.safe_load(Path(file).read_text()))
+    study = Study.model_validate(yamls.read(file))
     for table in ("miners_table2", "miners_table5", "miners_table13", "miners_table14", "miners_table15"):
         blocks = TablePlan.get(study, table).blocks
         others = {block.backbone: block.other for block in blocks if block.backbone != named}
@@ -230,10 +230,10 @@ def test_tables_of_miners_whose_rows_are_backbones_are_compared(file: str, named
 
 @pytest.mark.parametrize("table", ["miners_table3", "miners_table16"])
 def test_language_models_without_an_example_are_compared_with_one_of_them(table: str) -> None:
-    study = Study.model_validate(yaml.safe_load(Path("config/miners.yaml").read_text()))
+    study = Study.model_validate(yamls.read("config/miners.yaml"))
     for block in TablePlan.get(study, table).blocks:
         named = block.other and (block.other.backbone, block.other.system.recipe)
         assert named == (None if block.backbone == "bloomz-560m-icl" else ("bloomz-560m-icl", "zero-shot"))
         assert block.other is None or block.other.languages == [*block.tests]
-    demo = Study.model_validate(yaml.safe_load(Path("studies/miners.yaml").read_text()))
+    demo = Study.model_validate(yamls.read("studies/miners.yaml"))
     assert not any(block.other for block in TablePlan.get(demo, table).blocks), "a study may lack it"

@@ -1,11 +1,9 @@
 """What a table shows of a study: recipes, backbones, tasks and languages that meet."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
@@ -103,7 +101,7 @@ def test_a_language_that_a_table_does_not_show_parts_no_column():
 
 @pytest.mark.parametrize("table", ["table1", "bootstrapping_table12"])
 def test_sts_of_paper_000_is_one_column_of_seven_languages_on_the_papers_data(table):
-    study = Study.model_validate(yaml.safe_load(Path("config.yaml").read_text()))
+    study = Study.model_validate(yamls.read("config.yaml"))
     blocks = [block for block in TablePlan.get(study, table).blocks if block.column.protocol == "sts"]
     assert [(block.paper_backbone, block.column.label) for block in blocks] == [("XLM-R", "STS"), ("mmBERT", "STS")]
     for block in blocks:
@@ -235,7 +233,7 @@ def test_kinds_of_one_classifier_need_names_of_their_own():
 
 
 def test_rows_of_ablations_are_compared_with_lira_itself_and_the_plain_model_comes_first():
-    study = Study.model_validate(yaml.safe_load(Path("config/lira.yaml").read_text()))
+    study = Study.model_validate(yamls.read("config/lira.yaml"))
     rows = {}
     for block in TablePlan.get(study, "lira_table8").blocks:
         rows.setdefault(block.column.label, []).extend((one.recipe, block.baseline) for one in block.systems)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import product
-from pathlib import Path
 
 import pytest
-import yaml
 
+from seedbed import yamls
 from seedbed.resources import resource, specs
 from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
@@ -132,7 +131,7 @@ def test_every_row_of_a_spec_is_made_of_every_backbone_in_its_columns(name: str)
 
 def test_a_row_of_one_language_model_only_is_not_made() -> None:
     """Another retriever's row of table 16, which one of eleven models has."""
-    entries = yaml.safe_load(Path(STUDIES["miners"]).read_text())["classifiers"]
+    entries = yamls.read(STUDIES["miners"])["classifiers"]
     for name, entry in entries.items():
         if "in_context" in entry and name != "aya-23-8b-icl":
             entries[name] = entry | {"in_context": entry["in_context"] | {"variants": {}}}
@@ -143,7 +142,7 @@ def test_a_row_of_one_language_model_only_is_not_made() -> None:
 
 
 def test_a_variant_makes_the_row_of_a_paid_retriever() -> None:
-    config = yaml.safe_load(Path(STUDIES["miners"]).read_text())["classifiers"]
+    config = yamls.read(STUDIES["miners"])["classifiers"]
     variants = config["bloomz-560m-icl"]["in_context"]["variants"]
     variants["one-shot-cohere"] = {"retriever": {"backbone": "cohere-embedv3", "recipe": "published"}}
     blocks = TablePlan.get(study_of(STUDIES["miners"], classifiers=config), "miners_table16").blocks

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from seedbed import yamls
 from seedbed.evaluation import protocols
 from seedbed.io import UserError
 from seedbed.tables.figures.specs import FigureSpec
@@ -102,7 +103,7 @@ def test_every_protocol_has_metrics():
 
 def change(path, **changes):
     """The shipped spec with other values, as text."""
-    return yaml.safe_dump(yaml.safe_load(Path("seedbed/resources", path).read_text()) | changes)
+    return yaml.safe_dump(yamls.read(Path("seedbed/resources", path)) | changes)
 
 
 COLUMN = {"label": "STS", "protocol": "sts", "metric": "spearman"}

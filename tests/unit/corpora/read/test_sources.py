@@ -14,9 +14,9 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
-import yaml
 
 from scripts import fetch_corpus
+from seedbed import yamls
 from seedbed.corpora.read import forms
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import bucket
@@ -302,7 +302,7 @@ def test_a_top_up_of_many_rows_displaces_none_of_the_first(tmp_path, store):
 
 
 def test_a_language_is_no_test_of_itself():
-    study = load(yaml.safe_load(Path("config.yaml").read_text()))
+    study = load(yamls.read("config.yaml"))
     assert study.test("flores-bitext", "hau") is not None
     assert study.test("flores-bitext", "eng") is None and "flores-bitext" not in study.tests_by_language["eng"]
 
@@ -529,7 +529,7 @@ def test_sentences_with_ids_are_paired_by_gold_ids(tmp_path, store):
 
 
 def test_paths_are_placeholders_too(tmp_path):
-    config = yaml.safe_load(Path("config/demo.yaml").read_text())
+    config = yamls.read("config/demo.yaml")
     config["paths"] = {"mine": str(tmp_path)}
     config["corpora"]["text"] = {"file": "{mine}/{lang}.txt"}
     assert Study.model_validate(config).corpus("text", "hau").file == f"{tmp_path}/hau.txt"
