@@ -274,6 +274,20 @@ class Training(Settings):
     scaling: float = Field(4.0, gt=0)
     """Factor of parallel adapters (paper 004: 4)."""
 
+    def applied(self) -> dict[str, Any]:
+        """The settings that count, as JSON: without those that another one switches off."""
+        adapter = self.adapter if self.part == "adapter" else ""
+        off = {
+            "epochs": self.steps is not None,
+            "layers": self.pooling not in ("last_average", "last_weighted", "last_weighted_train"),
+            "mlm_probability": not self.mlm_weight,
+            "adapter": not adapter,
+            "rank": adapter != "low_rank",
+            "reduction": adapter != "parallel",
+            "scaling": adapter != "parallel",
+        }
+        return self.model_dump(mode="json", exclude={name for name, unused in off.items() if unused})
+
     def misfit(self, *, trained: bool) -> str:
         """Why an encoder that is trained, or is not, cannot have this pooling; empty: it can."""
         if self.pooling == "cls_mlp" and not trained:

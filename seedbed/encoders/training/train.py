@@ -82,7 +82,7 @@ def train(
     elif "adapters" in start.folders:
         result |= attach_joint_adapters(encoder, start.weights, start.folders["adapters"])
     english_path = start.english_path
-    facts = training.model_dump(mode="json") | result | ({"fusion": english_path.fusion} if english_path else {})
+    facts = training.applied() | result | ({"fusion": english_path.fusion} if english_path else {})
     starts = {"source": start.weights, **start.folders} if english_path else {}
     write_files = getattr(loss, "write_files", None)
     about = {**run.about, "seed": seed}

@@ -583,3 +583,19 @@ def test_adapters_alone_train_no_pooling(run: Callable[..., dict[str, Any]], poo
 def test_what_masks_no_words_is_refused_their_weight(run: Callable[..., dict[str, Any]]) -> None:
     with pytest.raises(UserError, match=r"^training.mlm_weight: ranking.*train by contrast$"):
         run("none", objective=objectives.load("ranking"), settings={"mlm_weight": 0.1})
+
+
+@pytest.mark.parametrize(
+    ("given", "unused"),
+    [
+        ({}, {"layers", "mlm_probability", "adapter", "rank", "reduction", "scaling"}),
+        ({"steps": 4}, {"epochs", "layers", "mlm_probability", "adapter", "rank", "reduction", "scaling"}),
+        (
+            {"part": "adapter", "pooling": "last_average", "mlm_weight": 0.1},
+            {"reduction", "scaling"},
+        ),
+        ({"part": "adapter", "adapter": "parallel"}, {"layers", "mlm_probability", "rank"}),
+    ],
+)
+def test_a_card_lists_no_setting_that_another_one_switches_off(given, unused):
+    assert {*Training.model_fields} - {*Training(**given).applied()} == unused
