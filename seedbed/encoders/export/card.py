@@ -132,7 +132,7 @@ def text(
 def _said(value: Any) -> Any:
     """A value of a card's table."""
     if isinstance(value, Mapping):
-        return ", ".join(f"{key} {_said(one)}" for key, one in value.items())
+        return ", ".join(f"{key} {_said(one)}".rstrip() for key, one in value.items())
     return f"{value:.4g}" if isinstance(value, float) else value
 
 

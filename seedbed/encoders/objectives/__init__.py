@@ -49,6 +49,8 @@ class Objective(Settings):
     """Whether `joint_adapters` trains the encoders of all languages at once; `loss` is then not used."""
     masks_words: ClassVar[bool] = False
     """Whether `training.mlm_weight` adds masked language modelling to its loss."""
+    uses_temperature: ClassVar[bool] = False
+    """Whether its loss divides similarities by `training.temperature`."""
     rule: ClassVar[str] = "train_encoder"
     """The Snakemake rule whose program trains with it."""
     mixed: ClassVar[bool] = False

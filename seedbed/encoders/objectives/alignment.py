@@ -44,6 +44,7 @@ class Alignment(Objective):
     shapes = (("text", "pivot"), ("anchor", "positive", "negative"))
     least = 2
     partial = True
+    uses_temperature = True
 
     pivot: Pivot = Pivot()
     """The encoder whose vectors are the target; its recipe must train an encoder for each language."""

@@ -30,6 +30,7 @@ class Contrast(Objective):
     alone, and differ by more than dropout (token cutoff)."""
 
     masks_words = True
+    uses_temperature = True
 
     def columns(self, table):
         """Select the text columns; single texts are their own positives, whose column is read as `text` is."""

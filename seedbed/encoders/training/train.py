@@ -82,7 +82,7 @@ def train(
     elif "adapters" in start.folders:
         result |= attach_joint_adapters(encoder, start.weights, start.folders["adapters"])
     english_path = start.english_path
-    facts = training.applied() | result | ({"fusion": english_path.fusion} if english_path else {})
+    facts = _settings(training, objective) | result | ({"fusion": english_path.fusion} if english_path else {})
     starts = {"source": start.weights, **start.folders} if english_path else {}
     write_files = getattr(loss, "write_files", None)
     about = {**run.about, "seed": seed}
@@ -91,6 +91,16 @@ def train(
         if objective:
             shutil.rmtree(checkpoints, ignore_errors=True)
     return result
+
+
+def _settings(training: Training, objective: Objective | None) -> dict[str, Any]:
+    """The objective with its settings, and those of the training that count with it, as JSON."""
+    settings = training.applied()
+    if not objective:
+        return settings
+    if not objective.uses_temperature:
+        del settings["temperature"]
+    return {"objective": {objectives.name_of(objective): objective.model_dump(mode="json")}} | settings
 
 
 def _train(

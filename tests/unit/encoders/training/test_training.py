@@ -493,6 +493,7 @@ class TestProgram:
         assert manifest["about"]["method"] == "xllora" and manifest["about"]["seed"] == 7
         assert manifest["training"]["steps"] == 4 and manifest["training"]["examples"] == 7
         assert manifest["training"]["batch_size"] == 3
+        assert manifest["training"]["objective"] == {"contrast": {"cutoff": 0.0}}
         assert set(manifest["versions"]) == {"torch", "transformers", "sentence-transformers"}
 
     def test_card(self, output: Path, sentences: list[str]) -> None:
@@ -505,6 +506,7 @@ class TestProgram:
         assert {"seedbed", "xllora"} <= set(front_matter["tags"])
         assert "# tiny xllora hau" in card
         assert "| seed | 7 |" in card
+        assert "| objective | contrast cutoff 0 |" in card and "| temperature |" in card
         assert r"| anchors | file a corpus \| a year | cc-by-4.0 |" in card
         assert not any(sentence in card for sentence in sentences)
 
@@ -599,3 +601,9 @@ def test_what_masks_no_words_is_refused_their_weight(run: Callable[..., dict[str
 )
 def test_a_card_lists_no_setting_that_another_one_switches_off(given, unused):
     assert {*Training.model_fields} - {*Training(**given).applied()} == unused
+
+
+@pytest.mark.parametrize(("name", "tempered"), [("contrast", True), ("alignment", True), ("ranking", False)])
+def test_a_card_lists_a_temperature_if_the_loss_has_it(name, tempered):
+    found = train._settings(Training(), objectives.load(name))
+    assert [*found["objective"]] == [name] and ("temperature" in found) == tempered
