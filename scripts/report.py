@@ -40,17 +40,17 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.io import atomic, read_json
+    from seedbed.io import atomic
     from seedbed.languages import registry
-    from seedbed.manifests import MANIFEST
     from seedbed.tables import tabulate
+    from seedbed.tables.best import read_best
     from seedbed.tables.claims import Claims, of_study
     from seedbed.tables.report import answer, making
     from seedbed.tables.report.report import GROUPS, report
     from seedbed.tables.report.standing import standing
 
     files = {group: getattr(job, group) for group in GROUPS}
-    best = {str(folder): read_json(folder / MANIFEST)["best"] for folder in job.best}
+    best = {str(folder): read_best(folder) for folder in job.best}
     encoders = {name: [answer.Listed.of(folder) for folder in folders] for name, folders in job.encoders.items()}
     text, families = answer.text(best, encoders), {code: facts.get("family", "") for code, facts in registry().items()}
     made = making.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
