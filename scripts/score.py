@@ -131,8 +131,7 @@ def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: 
     )
     system, found = open_system(job.systems[place], opening), []
     for each in sets:
-        about = (system.about, system.libraries)
-        found += write_scores(scored(system, each, language), each, language, *about, job.scores[place])
+        found += write_scores(scored(system, each, language), each, language, system, job.scores[place])
     return found
 
 
