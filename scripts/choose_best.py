@@ -45,7 +45,7 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.tables.best import choose_encoder, link_encoder, report
+    from seedbed.tables.best import block_of, choose_encoder, link_encoder, report
 
     scores = job.root / "scores"
     if job.dev:
@@ -56,7 +56,7 @@ def main(job: Job) -> None:
     facts |= {"seed": cell.seed, "dev": dev, "why": job.why, "limits": job.limits}
     facts["base"] = next((block.baseline for block in job.blocks if block.backbone == cell.backbone), "")
     facts["test"] = report(job.blocks, cell, scores, job.statistics, job.test) if job.blocks else None
-    compared = [blocks for blocks in job.also if any(one[:2] == cell[:2] for block in blocks for one in block.cells())]
+    compared = [blocks for blocks in job.also if block_of(cell, blocks)]
     facts["also"] = [report(blocks, cell, scores, job.statistics, None) for blocks in compared]
     facts["statistics"] = job.statistics.model_dump(include={"resamples", "level", "seed"})  # of intervals in its card
     encoder = job.root / "encoders" / cell.backbone / cell.recipe / cell.lang / str(cell.seed)

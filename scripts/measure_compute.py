@@ -7,21 +7,11 @@ from typing import TYPE_CHECKING, Self
 from pydantic import model_validator
 
 from scripts import cli
-from seedbed.classifiers.settings import InContext
-from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.compute.settings import Compute, Learner
 from seedbed.evaluation.settings import Task
-from seedbed.generators.settings import Generator
-from seedbed.settings import Settings
 
 if TYPE_CHECKING:
     from seedbed.evaluation.compute.cost import Cost
-
-
-class Learner(Settings):
-    """A language model with in-context learning."""
-
-    generator: Generator
-    in_context: InContext
 
 
 class Job(cli.Job):
@@ -59,16 +49,15 @@ def main(job: Job) -> None:
     from seedbed.evaluation.compute.measuring import machine
     from seedbed.io import atomic, write_table
 
-    spec = job.compute
-    costs = list(costs_of(job, spec))
+    costs, spec, where = list(costs_of(job)), job.compute, machine()
     about = {"task": spec.task, "language": spec.language, "repeats": spec.repeats}
     write_table(page.counts(costs), job.flops)
-    write_table(page.times(costs, machine(), spec.repeats), job.seconds)
+    write_table(page.times(costs, where, spec.repeats), job.seconds)
     with atomic(job.output) as temporary:
-        temporary.write_text(page.layout(costs, about, machine()), encoding="utf-8")
+        temporary.write_text(page.layout(costs, about, where), encoding="utf-8")
 
 
-def costs_of(job: Job, spec: Compute) -> "Iterator[Cost]":
+def costs_of(job: Job) -> "Iterator[Cost]":
     """What each method costs, one after the other: no two models are in memory, but for the encoder."""
     from seedbed.encoders.models.inference import opened
     from seedbed.evaluation.compute.context import in_context, require_decoder
@@ -79,15 +68,15 @@ def costs_of(job: Job, spec: Compute) -> "Iterator[Cost]":
 
     for name, base in job.bases.items():
         require_decoder(name, base)  # before minutes are spent on the others
-    task = job.task
+    task, spec = job.task, job.compute
     encoder = opened(job.encoder, task.batch_size)
     test, train = read_set(task, job.test), read_set(task, job.train)
     question, kept = questions(task, test, train, encoder)
     whole, shots = retrieval(encoder, spec.encoder.backbone, question, kept, spec)
     yield fine_tuning(job.weights, spec.learner, kept, spec, job.prefix)
     yield whole
-    for name, given in job.classifiers.items():
-        yield in_context(name, given.generator, job.bases[name], given.in_context, kept, shots, spec)
+    for name, learner in job.classifiers.items():
+        yield in_context(name, learner, job.bases[name], kept, shots, spec)
 
 
 if __name__ == "__main__":

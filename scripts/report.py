@@ -40,25 +40,34 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.io import atomic, read_json
+    from seedbed.io import atomic
     from seedbed.languages import registry
-    from seedbed.manifests import MANIFEST
     from seedbed.tables import tabulate
+    from seedbed.tables.best import read_best
     from seedbed.tables.claims import Claims, of_study
     from seedbed.tables.report import answer, making
-    from seedbed.tables.report.report import GROUPS, report
+    from seedbed.tables.report.report import GROUPS, Content, report
     from seedbed.tables.report.standing import standing
 
     files = {group: getattr(job, group) for group in GROUPS}
-    best = {str(folder): read_json(folder / MANIFEST)["best"] for folder in job.best}
+    best = {str(folder): read_best(folder) for folder in job.best}
     encoders = {name: [answer.Listed.of(folder) for folder in folders] for name, folders in job.encoders.items()}
-    text, families = answer.text(best, encoders), {code: facts.get("family", "") for code, facts in registry().items()}
+    text = answer.text(best, encoders)
+    families = {code: facts.get("family", "") for code, facts in registry().items()}
     made = making.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
     claims = Claims.load()
     claimed = of_study(claims, {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables})
-    shown = {"answer": text, "claims": claimed, "made": made, "languages": standing(best.values(), families)}
-    limits = {"sample": job.sample, "anchors": job.anchors, "max_megabytes": job.max_megabytes}
-    report(files, job.output, job.title, **shown, **limits)
+    content = Content(
+        title=job.title,
+        answer=text,
+        claims=claimed,
+        made=made,
+        languages=standing(best.values(), families),
+        sample=job.sample,
+        anchors=job.anchors,
+        max_megabytes=job.max_megabytes,
+    )
+    report(files, content, job.output)
     if job.answer:
         with atomic(job.answer) as temporary:
             temporary.write_text(text, encoding="utf-8")

@@ -75,14 +75,21 @@ def main(job: Job) -> None:
 
 def require_one_for_each(job: Job) -> None:
     """Require that lists that belong together have one length; raises a UserError."""
+    needed = [name for tasks in job.tasks for name in tasks for _ in range(count_tests(job, name))]
     for name, each, of, those in (
         ("tasks", job.tasks, "languages", job.language),
+        ("tests", job.tests, "test sets of the tasks", needed),
         ("records", job.records, "tests", job.tests),
         ("seconds", job.seconds or job.systems, "systems", job.systems),
         ("scores", job.scores, "systems", job.systems),
     ):
         if len(each) != len(those):
             raise UserError(f"{name}: {len(each)} for {len(those)} {of}; give one for each")
+
+
+def count_tests(job: Job, task: str) -> int:
+    """The number of a task's test sets in one language or pair: of a pair one for each order, or for each language."""
+    return len(job.orders.get(task, [])) or (2 if job.seconds else 1)
 
 
 def read_sets(job: Job) -> "dict[str, list[Set]]":
@@ -94,14 +101,10 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
     found: dict[str, list[Set]] = {language: [] for language in job.language}
     for language, tasks in zip(job.language, job.tasks, strict=True):
         for name, task in tasks.items():
-            own = job.orders.get(name, [])
-            read = [
-                (read_set(task, test), origin_in(record))
-                for test, record in islice(files, len(own) or (2 if job.seconds else 1))
-            ]
-            tests, origins = [test for test, _ in read], [origin for _, origin in read]
-            if own:
-                test = concatenate_orders(dict(zip(own, tests, strict=True)))
+            own = list(islice(files, count_tests(job, name)))
+            tests, origins = [read_set(task, file) for file, _ in own], [origin_in(record) for _, record in own]
+            if orders := job.orders.get(name):
+                test = concatenate_orders(dict(zip(orders, tests, strict=True)))
             else:
                 test = join_languages(task, language, tests) if len(tests) > 1 else tests[0]
             train = read_set(task, job.trains.get(f"{language}/{name}"))
@@ -128,8 +131,7 @@ def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: 
     )
     system, found = open_system(job.systems[place], opening), []
     for each in sets:
-        about = (system.about, system.libraries)
-        found += write_scores(scored(system, each, language), each, language, *about, job.scores[place])
+        found += write_scores(scored(system, each, language), each, language, system, job.scores[place])
     return found
 
 

@@ -25,13 +25,15 @@ class Job(cli.Job):
 
 def main(job: Job) -> None:
     from seedbed.io import atomic, read_json
+    from seedbed.settings import validated
     from seedbed.tables.pages.layout import layout
     from seedbed.tables.plan import Block
     from seedbed.tables.published import Published
     from seedbed.tables.specs import TableSpec
     from seedbed.tables.tabulate import tabulate, write
 
-    spec, blocks = TableSpec.load(job.spec), [Block.model_validate(block) for block in read_json(job.plan)]
+    spec = TableSpec.load(job.spec)
+    blocks = [validated(Block, block, job.plan, "what plan_table writes") for block in read_json(job.plan)]
     published = Published(spec.paper, job.papers)
     table = tabulate(blocks, job.scores, job.statistics, spec, published)
     write(table, job.output)

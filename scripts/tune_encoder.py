@@ -20,9 +20,10 @@ class Job(cli.Tuning):
 
 def main(job: Job) -> None:
     from seedbed.classifiers.manifest import write_answers
+    from seedbed.settings import validated
 
     learner = learners.load(job.kind)
-    settings = learner.SETTINGS.model_validate(job.learning)
+    settings = validated(learner.SETTINGS, job.learning, "learning")
     rows = read(learner.require_learnable, job.kind, job.train)
     # All of them: a fault of the last costs the training.
     tests = {name: read(learner.require, job.kind, file) for name, file in job.tests.items()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from seedbed.corpora.shape.choices import correct_indices
 from seedbed.corpora.shape.labels import check_scores, read_pairs, require_labels
 from seedbed.corpora.shape.questions import require_answers
 from seedbed.evaluation import protocols
-from seedbed.evaluation.scores import Scores
+from seedbed.evaluation.scores import Scores, System
 from seedbed.evaluation.scoring import texts
 from seedbed.evaluation.settings import Task
 from seedbed.io import AGAIN, UserError, atomic, read_json, read_table, write_json, write_table
@@ -89,17 +89,14 @@ def of_all(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
     return {"origin": origins.joined(one["origin"] for one in records), "sets": [*records]}
 
 
-def write_scores(
-    scores: Scores, given: Set, language: str, about: dict[str, Any], libraries: Iterable[str], folder: Path
-) -> list[Path]:
-    """Write {folder}/{task}/{language}.json with versions of the libraries, its items, and mteb's file if there is one.
+def write_scores(scores: Scores, given: Set, language: str, system: System, folder: Path) -> list[Path]:
+    """Write {folder}/{task}/{language}.json, its items, and mteb's file if there is one.
 
     Args:
         scores: the protocol's result.
         given: the task with its test set.
         language: the test language or pair.
-        about: further facts for the file.
-        libraries: names of the libraries whose versions are recorded.
+        system: what was scored; its facts and the versions of its libraries are in the file.
         folder: the folder of the system's scores.
 
     Returns:
@@ -107,9 +104,9 @@ def write_scores(
     """
     of_set = {
         "task": given.name, "protocol": given.task.protocol, "language": language, "dataset": given.origin,
-        "versions": manifests.versions_of(*libraries),
+        "versions": manifests.versions_of(*system.libraries),
     }  # fmt: skip
-    return write(scores, of_set | about, folder / given.name / f"{language}.json")
+    return write(scores, of_set | system.about, folder / given.name / f"{language}.json")
 
 
 def write(scores: Scores, about: dict[str, Any], path: Path) -> list[Path]:

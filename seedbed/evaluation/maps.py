@@ -8,7 +8,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from seedbed.evaluation.settings import TextMap
-from seedbed.io import UserError, read_table, write_table
+from seedbed.io import AGAIN, UserError, read_table, write_table
 from seedbed.vectors.checked import as_vectors
 
 POINTS = ["backbone", "recipe", "id", "language", "label", "x", "y"]
@@ -130,7 +130,14 @@ def read(paths: Sequence[Path]) -> pd.DataFrame:
     """Read and concatenate several tables of POINTS, with x and y as numbers.
 
     Raises:
-        UserError: a table cannot be read.
+        UserError: a table cannot be read, or a place is no number.
     """
-    points = pd.concat([read_table(path, POINTS, unique=None) for path in paths], ignore_index=True)
-    return points.astype({"x": float, "y": float})
+    tables = []
+    for path in paths:
+        points = read_table(path, POINTS, unique=None)
+        try:
+            tables.append(points.astype({"x": float, "y": float}))
+        except ValueError as error:
+            reason = str(error).partition(": Error")[0]
+            raise UserError(f"{path}: {reason}; expected a table made by map_texts: {AGAIN}") from None
+    return pd.concat(tables, ignore_index=True)

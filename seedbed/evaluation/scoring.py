@@ -16,13 +16,13 @@ from seedbed.corpora.settings import COLUMNS, NO_TEXT, READ_AS, TEXT
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import ORDER
 from seedbed.evaluation.orders import concatenate_orders, split_orders
-from seedbed.evaluation.scores import Scores, System, Trial
+from seedbed.evaluation.scores import Embed, Scores, System, Trial
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.names import languages_of, pair_of
 from seedbed.vectors.neighbours import nearest
 from seedbed.vectors.store import encode_ahead
-from seedbed.vectors.types import Encode, ReadAs, Search, reading
+from seedbed.vectors.types import Encode, Layers, ReadAs, Search, reading
 
 
 def score(
@@ -59,15 +59,11 @@ def score(
         raise UserError(f"score: protocol {task.protocol} asks for {wanted}, and this system has {there} alone")
     if system.second:
         return _of_orders(task, test, remembering(system.encode), remembering(system.second), language)
-    layers, paths = (
-        make and partial(_encode_distinct, lambda texts, make=make: np.swapaxes(make(texts), 0, 1))
-        for make in (system.layers, system.paths)
-    )
     trial = replace(
         trial_of(task, test, system.encode, train, system.search),
         answer=system.answer,
-        layers=layers,
-        paths=paths,
+        layers=system.layers and _text_by_text(system.layers),
+        paths=system.paths and _text_by_text(system.paths),
         choices=system.choices,
         language=language,
     )
@@ -120,6 +116,11 @@ def _encode_each(of_column: Callable[[str], Encode], *columns: pd.Series) -> lis
         given = {place: column for place, column in enumerate(columns) if own[place] is encode}
         found |= dict(zip(given, _encode_distinct(encode, *given.values()), strict=True))
     return [found[place] for place in range(len(columns))]
+
+
+def _text_by_text(layers: Layers) -> Embed:
+    """Embeddings of columns of texts by several layers or paths, (n, layers, d) of each column."""
+    return partial(_encode_distinct, lambda texts: np.swapaxes(layers(texts), 0, 1))
 
 
 class _ReachedError(Exception):

@@ -8,10 +8,10 @@ import pandas as pd
 import yaml
 from pydantic import NonNegativeFloat
 
-from seedbed.io import UserError, atomic, read_json
-from seedbed.manifests import MANIFEST
+from seedbed.io import UserError, atomic
 from seedbed.settings import Settings
 from seedbed.tables import tabulate
+from seedbed.tables.best import read_best
 from seedbed.tables.specs import Spec
 
 ROW = ["backbone", "column", "recipe", "language"]
@@ -92,7 +92,7 @@ def otherwise_chosen(reference: Reference, best: Sequence[Path]) -> list[str]:
     Raises:
         UserError: a manifest of an encoder that was not chosen.
     """
-    found = {str(folder): _encoder(_chosen(folder)) for folder in best}
+    found = {str(folder): _encoder(read_best(folder)) for folder in best}
     expected = {folder: _encoder(chosen) for folder, chosen in reference.best.items()}
     return [
         f"{folder}: {found.get(folder, 'missing')}, expected {one}"
@@ -126,19 +126,11 @@ def write(file: Path, tables: Mapping[str, Path], best: Sequence[Path] = ()) -> 
     before = Reference.load(file)
     head = file.read_text(encoding="utf-8").partition(f"\n{NUMBERS}")[0]
     numbers = {name: _nested(tabulate.read(path)) for name, path in tables.items()}
-    chosen = {str(folder): _chosen(folder) for folder in best} or before.best
+    chosen = {str(folder): read_best(folder) for folder in best} or before.best
     found = {"numbers": numbers} | ({"best": chosen} if chosen else {})
     text = yaml.safe_dump(found, default_flow_style=None, sort_keys=False, width=120)
     with atomic(file) as temporary:
         temporary.write_text(f"{head}\n{text}", encoding="utf-8")
-
-
-def _chosen(folder: Path) -> dict[str, Any]:
-    """What `choose_best` said; UserError: it did not write this."""
-    found = read_json(manifest := folder / MANIFEST)
-    if not isinstance(found, dict) or not isinstance(found.get("best"), dict):
-        raise UserError(f"{manifest}: no `best`; expected the manifest of an encoder that choose_best chose")
-    return found["best"]
 
 
 def _cells(numbers: Mapping[str, object]) -> Iterator[tuple[tuple[str, ...], Number]]:

@@ -15,7 +15,7 @@ from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
 from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, rejects, replicates, rounded
-from seedbed.io import UserError, atomic_directory, read_table, write_json
+from seedbed.io import UserError, atomic_directory, read_json, read_table, write_json
 from seedbed.tables.measures import Drawn, difference, interval, measure
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
@@ -50,6 +50,11 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
     return cell, {"tasks": [*dev], "score": round(means[best], 6), "among": len(means)}
 
 
+def block_of(encoder: Cell, blocks: Sequence[Block]) -> Block | None:
+    """The block among whose encoders one is; None: in none."""
+    return next((block for block in blocks if any(cell[:4] == encoder[:4] for cell in block.cells())), None)
+
+
 def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Statistics, test: Path | None) -> dict:
     """The test score of an encoder, and its differences to the other encoders of its backbone, with significance.
 
@@ -67,9 +72,11 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
         report on this test: `name`, `value` and `source`.
 
     Raises:
-        UserError: a score file is missing or contradicts its items; or a test set that is not the scored one.
+        UserError: no block has the encoder; a score file is missing or contradicts its items; or a test set that is not
+            the scored one.
     """
-    (block,) = (block for block in blocks if block.backbone == chosen.backbone)
+    if not (block := block_of(chosen, blocks)):
+        raise UserError(f"blocks: no score of {'/'.join(map(str, chosen[:4]))}; give its block too")
     measured, metric = measure(scores, block, chosen.test_lang, statistics), block.column.measured
     place = next(one for one in block.systems if one.recipe == chosen.recipe).seeds.index(chosen.seed)
     values = {name: float(by_seed.mean()) for name, by_seed in measured.by_seed.items()}
@@ -128,6 +135,18 @@ def _compared(
         name: {key: round(value, DECIMALS[key]) if key in DECIMALS else value for key, value in each.items()}
         for name, each in found.items()
     }
+
+
+def read_best(folder: Path) -> dict[str, Any]:
+    """What the manifest of a best encoder says of its choice, see `link_encoder`.
+
+    Raises:
+        UserError: the manifest cannot be read, or has no choice.
+    """
+    found = read_json(manifest := folder / manifests.MANIFEST)
+    if not isinstance(found, dict) or not isinstance(found.get("best"), dict):
+        raise UserError(f"{manifest}: no `best`; expected the manifest of an encoder that choose_best chose")
+    return found["best"]
 
 
 def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:

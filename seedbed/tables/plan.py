@@ -23,9 +23,15 @@ class Cell(NamedTuple):
 
     @classmethod
     def named(cls, encoder: str, test_lang: str) -> Self:
-        """The score of an encoder named `backbone/recipe/lang/seed`, without a task yet."""
-        backbone, recipe, lang, seed = encoder.split("/")
-        return cls(backbone, recipe, lang, int(seed), "", test_lang)
+        """The score of an encoder named `backbone/recipe/lang/seed`, without a task yet.
+
+        Raises:
+            UserError: no name of an encoder.
+        """
+        match encoder.split("/"):
+            case [backbone, recipe, lang, seed] if seed.isdecimal():
+                return cls(backbone, recipe, lang, int(seed), "", test_lang)
+        raise UserError(f"encoder: {encoder!r}; expected BACKBONE/RECIPE/LANGUAGE/SEED")
 
     @property
     def path(self) -> str:

@@ -16,7 +16,7 @@ from seedbed.tables.figures.style import save
 from seedbed.tables.pages.layout import layout
 from seedbed.tables.published import Published
 from seedbed.tables.report import answer
-from seedbed.tables.report.report import report
+from seedbed.tables.report.report import Content, report
 from seedbed.tables.report.standing import standing
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import write
@@ -47,7 +47,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     best = {f"results/best/{code}": _best(code) for code in LANGUAGES}
     families = {code: family for code, (_, family, _) in LANGUAGES.items()}
     shown = {"answer": answer.text(best), "made": MADE, "languages": standing(best.values(), families)}
-    report(files, folder / "report.zip", "Seedbed: results/small", **shown)
+    report(files, Content("Seedbed: results/small", **shown), folder / "report.zip")
     with zipfile.ZipFile(folder / "report.zip") as archive:
         archive.extractall(folder / "page")
     return folder / "page/index.html"

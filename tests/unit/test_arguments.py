@@ -13,8 +13,21 @@ from pathlib import Path
 
 import pytest
 
-from scripts import cli, fuse_encoders, measure_compute, publish, report, train_encoder
-from seedbed.io import UserError
+from scripts import (
+    choose_best,
+    cli,
+    fuse_encoders,
+    measure_compute,
+    publish,
+    report,
+    score,
+    tabulate,
+    train_encoder,
+    tune_encoder,
+)
+from seedbed.io import UserError, write_json
+from seedbed.resources import spec_file
+from tests.programs import call
 from tests.refusals import tells
 
 MEASURE = (
@@ -68,6 +81,38 @@ def test_arguments_that_do_not_fit_are_one_line(program, words: list[str], messa
         cli.read(program.Job, words)
     assert tells(str(caught.value), message) and "\n" not in str(caught.value)
     assert not list(tmp_path.iterdir())
+
+
+TASKS = '[{"a": {"protocol": "sts", "source": {"file": "x"}}, "b": {"protocol": "sts", "source": {"file": "x"}}}]'
+SCORE = "--systems x --language hau --records x --scores x --output x --tests"
+TUNE = "--kind labelled_texts --train x --base x --output x --state x --seed 1 --tests {}"
+PLAN = "--spec {spec} --scores x --plan plan.json --output x --layout x"
+BEST = "--language hau --name Hausa --blocks [] --encoder b/r --root x --output x"
+
+
+@pytest.mark.parametrize(
+    ("program", "words", "message"),
+    [
+        (score, [*SCORE.split(), "x", "--tasks", TASKS], "tests: 1 for 2"),
+        (score, [*SCORE.split(), "x", "x", "x", "--tasks", TASKS], "tests: 3 for 2"),
+        (tune_encoder, [*TUNE.split(), "--learning", '{"epochs": -1}'], "learning.epochs"),
+        (tabulate, PLAN.split(), "plan.json ... what plan_table writes"),
+        (
+            report,
+            ["--title", "x", "--output", "x", "--best", "folder"],
+            "folder/seedbed.json: no `best` ... choose_best",
+        ),
+        (choose_best, BEST.split(), "encoder: 'b/r' ... BACKBONE/RECIPE/LANGUAGE/SEED"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else None,
+)
+def test_what_a_program_cannot_use_is_one_line(program, words: list[str], message: str, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_json([{"plan": "x"}], Path("plan.json"))
+    write_json({"files": {}}, Path("folder/seedbed.json"))
+    with pytest.raises(UserError) as caught:
+        call(program, [str(spec_file("tables", "table1")) if word == "{spec}" else word for word in words])
+    assert tells(str(caught.value), message) and "\n" not in str(caught.value)
 
 
 def test_flags_are_what_json_says(monkeypatch: pytest.MonkeyPatch) -> None:

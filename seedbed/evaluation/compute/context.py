@@ -13,15 +13,13 @@ from transformers import PreTrainedModel
 
 from seedbed.batching import by_length
 from seedbed.classifiers.in_context import open_greedy, predict_labels, prompts_of
-from seedbed.classifiers.settings import InContext
 from seedbed.evaluation.classification import known_labels
 from seedbed.evaluation.compute import formulae
 from seedbed.evaluation.compute.cost import Cost, Counted, Timed, dtype_of, sample, sizes_of
 from seedbed.evaluation.compute.measuring import flops, reading, seconds
-from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.compute.settings import Compute, Learner
 from seedbed.evaluation.scores import Trial
 from seedbed.evaluation.shots import Shots, queries_of
-from seedbed.generators.settings import Generator
 from seedbed.generators.weights.folder import is_encoder_decoder
 from seedbed.generators.writing.likelihood import left_padded
 from seedbed.generators.writing.prompts import encode_text
@@ -38,9 +36,7 @@ def require_decoder(name: str, base: Path) -> None:
         raise UserError(f"compute.classifiers: {name} is an encoder-decoder, which is not counted; take a decoder")
 
 
-def in_context(
-    name: str, generator: Generator, base: Path, how: InContext, question: Trial, shots: Cost, spec: Compute
-) -> Cost:
+def in_context(name: str, learner: Learner, base: Path, question: Trial, shots: Cost, spec: Compute) -> Cost:
     """Count and time a language model that labels a sample of test texts (see `classifiers.in_context.predict_labels`).
 
     The code does less than the formula: a prompt is encoded once for all labels or all generated tokens, which reuse
@@ -49,14 +45,13 @@ def in_context(
 
     Args:
         name: the classifier's name.
-        generator: the language model.
+        learner: the language model and settings of its prompts.
         base: its folder.
-        how: settings of the prompts.
         question: the task with its data sets.
         shots: cost of retrieving the examples.
         spec: settings of the measurement.
     """
-    sizes = sizes_of(question, spec)
+    sizes, generator, how = sizes_of(question, spec), learner.generator, learner.in_context
     labels = known_labels("compute", question.test, question.train, also=question.task.labels)
     few = replace(question, test=pd.DataFrame(sample(question.test.to_dict("records"), spec.queries)))
     queries = queries_of(few, Shots(how.shots, balance=how.balance))

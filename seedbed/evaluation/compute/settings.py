@@ -2,7 +2,9 @@
 
 from pydantic import Field
 
+from seedbed.classifiers.settings import InContext
 from seedbed.encoders.settings import Reference
+from seedbed.generators.settings import Generator
 from seedbed.settings import Once, Settings
 
 
@@ -39,3 +41,10 @@ class Compute(Settings):
     def learner(self) -> str:
         """The backbone that is fine-tuned."""
         return self.fine_tuned or self.encoder.backbone
+
+
+class Learner(Settings):
+    """A language model with in-context learning."""
+
+    generator: Generator
+    in_context: InContext

@@ -12,7 +12,7 @@ WORD_OVERLAP = "word overlap"
 BM25 = "BM25 search"
 """Documents ranked by the words that they share with a query."""
 NAMES = (WORD_OVERLAP, BM25)
-"""No recipe has a name with a blank."""
+"""All lexical baselines; each name has a blank, so that it is never a recipe's."""
 
 
 def bm25(queries: Sequence[str], documents: Sequence[str]) -> Iterator[NDArray[np.float32]]:

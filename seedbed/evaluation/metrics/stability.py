@@ -92,20 +92,11 @@ def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> N
     return np.divide(lengths, apart, out=np.full_like(lengths, np.nan), where=apart > 0)
 
 
-def lipschitz(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
-    """Local Lipschitz constant (n,) of each text: the maximum of its `ratios`; NaN if all are NaN.
+def lipschitz(found: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Local Lipschitz constant (n,) of each text: the maximum of its `ratios` (n, p); NaN if all are NaN.
 
     Source: paper 002, equation 25.
-
-    Args:
-        original: h(y), (n, d).
-        perturbed: h(y') of p copies of each text, (n, p, d).
-        distances: distances of the texts, (n, p).
-
-    Raises:
-        UserError: shapes that do not fit, a negative distance, or a number that is not finite.
     """
-    found = ratios(original, perturbed, distances)
     return np.fmax.reduce(found, axis=1, initial=np.nan)
 
 

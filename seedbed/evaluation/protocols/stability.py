@@ -61,8 +61,8 @@ def score(trial: Trial) -> Scores:
     for place, (edits, columns) in enumerate(RATIOS.items()):
         mine = slice(place * PERTURBED, (place + 1) * PERTURBED)
         apart = [[*map(Levenshtein.distance, texts, copies[name].map(characters))] for name in copies.columns[mine]]
-        given = original, np.stack(moved[mine], axis=1), np.transpose(apart)
-        items[columns], items[f"greatest_{edits}"] = ratios(*given), lipschitz(*given)
+        found = ratios(original, np.stack(moved[mine], axis=1), np.transpose(apart))
+        items[columns], items[f"greatest_{edits}"] = found, lipschitz(found)
         for key, own in ((f"{edits}", columns), (f"greatest_{edits}", [f"greatest_{edits}"])):
             every |= {f"{name}_{key}": value for name, value in summarise(items[own].to_numpy().ravel()).items()}
     return Scores(every["p95_1"], every, items)

@@ -33,7 +33,7 @@ Opened = TypeVar("Opened")
 ENCODER = "encoder"
 """The kind of a folder whose manifest names none."""
 MODEL, BESIDE = "model", "beside"
-"""Places of what systems of a job share: a language model, and an encoder that it needs."""
+"""Slots of what systems of a job share: a language model, and an encoder that it needs."""
 
 
 @dataclass(frozen=True)
@@ -58,20 +58,12 @@ class Opening:
     held: dict[str, tuple[Any, Any]] = field(default_factory=dict)
     """Models that are shared by the systems of a job: slot -> (key, model)."""
 
-    def hold(self, place: str, known_by: Any, opening: Callable[[], Opened]) -> Opened:
-        """Return the model in a slot if it has this key; else release it and open another one.
-
-        Args:
-            place: the slot.
-            known_by: the key.
-            opening: opens the model.
-        """
-        if place in self.held and self.held[place][0] == known_by:
-            return self.held[place][1]
-        self.held.pop(place, None)
-        found = opening()
-        self.held[place] = known_by, found
-        return found
+    def hold(self, slot: str, key: Any, make: Callable[[], Opened]) -> Opened:
+        """Return the model in a slot if it has this key; else release it, and make and return another one."""
+        if slot not in self.held or self.held[slot][0] != key:
+            self.held.pop(slot, None)  # before the other is in memory
+            self.held[slot] = key, make()
+        return self.held[slot][1]
 
     def require_one_language(self) -> None:
         """Check that no set has texts in two languages: an encoder with a prompt by language gives all texts one.
@@ -79,11 +71,12 @@ class Opening:
         Raises:
             UserError: one has; a test of a pair of languages opens an encoder for each.
         """
-        for name, task in ((each.name, each.task) for each in self.sets):
-            if "pivot" in COLUMNS[declared(task.protocol).kind] or task.train_language not in ("", self.language):
+        for each in self.sets:
+            kind, train_language = declared(each.task.protocol).kind, each.task.train_language
+            if "pivot" in COLUMNS[kind] or train_language not in ("", self.language):
                 raise UserError(
-                    f"score: {name} has texts in two languages, and this encoder has another prompt for each language; "
-                    "take a protocol with `pairs`, or another backbone"
+                    f"score: {each.name} has texts in two languages, and this encoder has another prompt for each "
+                    "language; take a protocol with `pairs`, or another backbone"
                 )
 
     @property

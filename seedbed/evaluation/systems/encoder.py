@@ -84,10 +84,6 @@ def _facts(manifest: dict[str, Any]) -> dict[str, Any]:
     return {"digest": vectors_digest(manifest)} | ({} if rows is None else {"rows": rows})
 
 
-def _manifest(folder: Path) -> dict[str, Any]:
-    return manifests.of(folder)
-
-
 def _of_two(folder: Path, second: Path, opening: Opening) -> System:
     """The encoders of two languages, maybe one for both; what scores say of them has their digests."""
     _require_one_space(folder, second)
@@ -95,7 +91,7 @@ def _of_two(folder: Path, second: Path, opening: Opening) -> System:
     first = _opened(folder, opening, one)
     other = first if folder == second and not first.per_language else _opened(second, opening, two)
     sides = {"encoder": (first, folder), "second": (other, second)}
-    about = {name: one.about | _facts(_manifest(path)) for name, (one, path) in sides.items()}
+    about = {name: side.about | _facts(manifests.of(path)) for name, (side, path) in sides.items()}
     return System(first.encode, other.encode, about=about | _adapters(opening))
 
 
@@ -103,7 +99,7 @@ def _require_one_space(folder: Path, second: Path) -> None:
     """Refuse encoders of a pair that are aligned to different pivots; an encoder not aligned is its own pivot."""
     if folder == second:
         return
-    every = [_manifest(each) for each in (folder, second)]
+    every = [manifests.of(each) for each in (folder, second)]
     pivots = [pivot_digest(one) or vectors_digest(one) for one in every]
     if any(map(pivot_digest, every)) and pivots[0] != pivots[1]:
         found = " and ".join(f"{each} by {pivot[:12]}" for each, pivot in zip((folder, second), pivots, strict=True))

@@ -7,7 +7,7 @@ from seedbed.evaluation.settings import TextMap
 from seedbed.io import UserError
 from seedbed.settings import suggest
 from seedbed.tables.figures.specs import FigureSpec, Map
-from seedbed.tables.plan import Offered, System
+from seedbed.tables.offered import Offered, System
 
 
 class Mapped(NamedTuple):

@@ -18,10 +18,11 @@ GAP = 0.8
 
 
 def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure:
-    """Plot a table: a panel for each backbone and column; languages are sorted by the first gain."""
+    """Plot a table: a panel for each backbone and column that has a gain; languages are sorted by the first gain."""
     panels = {
         where: gains(rows, spec)
         for where, rows in table[table["language"] != AVERAGE].groupby(["backbone", "column"], sort=False)
+        if has_gain(rows, spec)
     }
     methods = methods_of(table)
     over = [recipe for recipe in spec.over if recipe in methods]
@@ -38,30 +39,40 @@ def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure
     return figure
 
 
+def has_gain(rows: pd.DataFrame, spec: Members) -> bool:
+    """Whether the rows of one backbone and column have `spec.recipe` and a recipe of `spec.over`."""
+    recipes = {*rows["recipe"]}
+    return spec.recipe in recipes and not recipes.isdisjoint(spec.over)
+
+
 def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
     """Gains of `spec.recipe` over each recipe of `spec.over`, in percent of that one's mean over the same pairs.
 
     Args:
-        rows: rows of one backbone and column, one for each recipe and pair.
+        rows: rows of one backbone and column, one for each recipe and pair, see `has_gain`.
         spec: the figure's spec.
 
     Returns:
         A row for each language, sorted by the first gain: for each recipe the gain, `{recipe} pairs`, the number of
-            pairs that have both, and `{recipe} paper`, the gain over the pairs of which the paper has both numbers.
+            pairs that have both, and `{recipe} paper`, the gain over the pairs of which the paper has both numbers. Of
+            a recipe without rows the gains are NaN.
     """
-    ours, papers = (rows.pivot(index="language", columns="recipe", values=name) for name in ("value", "paper"))
+    ours, papers = (
+        rows.pivot(index="language", columns="recipe", values=name).reindex(columns=[spec.recipe, *spec.over])
+        for name in ("value", "paper")
+    )
     members = {code for pair in ours.index for code in languages_of(pair)}
     found = []
     for code in sorted(members):
         own = [pair for pair in ours.index if code in languages_of(pair)]
         row = {"language": code}
-        for recipe in (one for one in spec.over if one in ours.columns):
+        for recipe in spec.over:
             both, printed = (values.loc[own, [spec.recipe, recipe]].dropna() for values in (ours, papers))
             row[f"{recipe} pairs"] = len(both)
             for name, means in ((recipe, both.mean()), (f"{recipe} paper", printed.mean())):
                 row[name] = 100 * (means[spec.recipe] / means[recipe] - 1)
         found.append(row)
-    first = next(one for one in spec.over if one in ours.columns)
+    first = next(recipe for recipe in spec.over if ours[recipe].notna().any())
     return pd.DataFrame(found).set_index("language").sort_values(first, ascending=False, kind="stable")
 
 

@@ -66,12 +66,11 @@ def _shown(table: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
 
 
 def _require_members(shown: pd.DataFrame, spec: Members, where: str) -> None:
-    """UserError: a table of no pairs, or without the recipe, or without all others."""
+    """UserError: a table of no pairs, or of which no panel has a gain."""
     languages = [language for language in shown["language"].unique() if language != AVERAGE]
     if not languages or any(len(languages_of(language)) < 2 for language in languages):
         raise UserError(f"{where}: members are of pairs of languages; the table has {', '.join(languages[:3])}")
-    recipes = {*shown["recipe"]}
-    if spec.recipe not in recipes or not recipes & {*spec.over}:
+    if not any(members.has_gain(rows, spec) for _, rows in shown.groupby(["backbone", "column"])):
         raise UserError(
             f"{where}: {spec.recipe} over {' or '.join(spec.over)}; the table has {_distinct(shown, 'recipe')}"
         )

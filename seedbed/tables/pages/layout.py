@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -214,49 +215,55 @@ def _quoted_legend(quotes: Sequence[Quote]) -> list[str]:
     return [f"Reported by others, with {NO_INTERVAL} and in no test. {told}."] if told else []
 
 
+class _Head(NamedTuple):
+    """The head of a column of numbers."""
+
+    label: str
+    decimals: int
+    """Those of its metric."""
+    best: str | None
+    """Its best number, see `best_of`, which is bold; None: none is."""
+
+
 def _grid(block: pd.DataFrame, metric: Metric, quotes: Sequence[Quote]) -> str:
     """Methods down, languages and their average across; below them what others report."""
-    by_language = () if _is_overlap(block) else block.groupby("language")
-    best = {str(language): best_of(own, metric) for language, own in by_language}
+    heads = {}
+    for language in languages_of(block):
+        best = None if _is_overlap(block) else best_of(block[block["language"] == language], metric)
+        heads[language] = _Head(language, metric.decimals, best)
     rows = trained_on(block)
-    beside = {method: rows.get(recipe, "") for recipe, method in zip(block["recipe"], block["method"], strict=True)}
-    columns = languages_of(block)
-    decimals = dict.fromkeys(columns, metric.decimals)
-    ours = _cells("Method", block.groupby("method", sort=False), "language", columns, best, decimals, rows and beside)
-    theirs = []
+    rows_of = {method: rows.get(recipe, "") for recipe, method in methods_of(block).items()} if rows else {}
+    lines = _cells("Method", block.groupby("method", sort=False), "language", heads, rows_of)
     for name, each in by_system(quotes).items():
         values = {one.language: f"{one.value:z.{metric.decimals}f}" for one in each}
-        theirs.append([name, *(values.get(column, "") for column in columns), *([""] if rows else [])])
-    return grid([*ours, *theirs])
+        lines.append([name, *(values.get(language, "") for language in heads), *([""] if rows else [])])
+    return grid(lines)
 
 
 def _cells(
-    heading: str,
+    first: str,
     rows: Iterable[tuple[str, pd.DataFrame]],
     across: str,
-    columns: Mapping[str, str] | Collection[str],
-    best: Mapping[str, str],
-    decimals: Mapping[str, int],
-    rows_of: Mapping[str, str] | None = None,
+    heads: Mapping[str, _Head],
+    rows_of: Mapping[str, str] = MappingProxyType({}),
 ) -> list[list[str]]:
-    """A line of our numbers for each label, and one of the paper's where it has any; the best of a column is bold.
+    """A line of our numbers for each label, and one of the paper's where it has any.
 
     Args:
-        columns: names, or name -> heading.
-        best: name -> its best number, see `best_of`.
-        decimals: name -> those of its metric.
+        first: the head of the labels.
+        rows: label -> the rows of its numbers.
+        across: the column of the table whose values are side by side.
+        heads: value of `across` -> its head.
         rows_of: label -> the rows that it was trained on; without any there is no column for them.
     """
-    title, blank = (["Rows"], [""]) if rows_of else ([], [])
-    lines = [[heading, *(columns.values() if isinstance(columns, Mapping) else columns), *title]]
+    lines = [[first, *(head.label for head in heads.values()), *(["Rows"] if rows_of else [])]]
     for label, numbers in rows:
         own = {row[across]: row for _, row in numbers.iterrows()}
-        trained = [rows_of[label]] if rows_of else []
-        cells = [cell(own[name], best.get(name), decimals[name]) if name in own else "" for name in columns]
-        lines.append([label, *cells, *trained])
+        ours = [cell(own[name], head.best, head.decimals) if name in own else "" for name, head in heads.items()]
+        lines.append([label, *ours, *([rows_of[label]] if rows_of else [])])
         if numbers["paper"].notna().any():
-            printed = [paper_cell(own[name], decimals[name]) if name in own else "" for name in columns]
-            lines.append(["*paper*", *printed, *blank])
+            papers = [paper_cell(own[name], head.decimals) if name in own else "" for name, head in heads.items()]
+            lines.append(["*paper*", *papers, *([""] if rows_of else [])])
     return lines
 
 
@@ -273,17 +280,18 @@ def _summary(
         metrics: the columns' metrics by name.
     """
     averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
-    names, columns = systems(averages), averages["column"].unique()
+    names = systems(averages)
     rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
-    measured = {name: metrics[own["metric"].iloc[0]] for name, own in averages.groupby("column")}
-    best = {name: best_of(own, measured[name]) for name, own in averages.groupby("column")}
-    decimals = {name: metric.decimals for name, metric in measured.items()}
+    by_group: dict[str, dict[str, _Head]] = {}
+    for name, own in averages.groupby("column", sort=False):
+        group, metric = groups.get(name, ""), metrics[own["metric"].iloc[0]]
+        head = _Head(name.removesuffix(f", {group}"), metric.decimals, best_of(own, metric))
+        by_group.setdefault(group, {})[name] = head
     hundredths = all(metrics[name].points == 100 for name in averages["metric"].unique())
     parts = [_summary_legend(table, averages, hundredths)]
-    for group in dict.fromkeys(groups.get(name, "") for name in columns):
-        own = {name: name.removesuffix(f", {group}") for name in columns if groups.get(name, "") == group}
+    for group, heads in by_group.items():
         parts += [f"## {group[0].upper()}{group[1:]}"] if group else []
-        parts.append(grid(_cells("System", rows, "column", own, best, decimals)))
+        parts.append(grid(_cells("System", rows, "column", heads)))
     return parts
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field, FiniteFloat
 
 from seedbed.io import read_table
-from seedbed.tables.pages.triplet_browser import spread
+from seedbed.tables.pages.triplet_browser import by_language, spread
 
 PAIR = ["id", "pivot", "text"]
 Row = dict[str, Any]
@@ -40,22 +40,16 @@ def browse(files: Sequence[Path], count: int) -> dict[str, list[Row]]:
     Raises:
         UserError: a file lacks a column.
     """
-    ordered = sorted(path.absolute() for path in files)
-    backbones = {path: path.parent.parent.parent for path in ordered}
-    several = len({*backbones.values()}) > 1
-    found: dict[str, dict[tuple[str, str], list[Row]]] = {}
-    for path in ordered:
-        name = f"{backbones[path].name} {path.parent.name}" if several else path.parent.name
-        pairs = found.setdefault(path.stem, {})
-        for row in read_table(path, [*PAIR, "neighbour_1", "cosine_1"]).to_dict("records"):
-            pairs.setdefault((row["pivot"], row["text"]), []).extend(_neighbours(name, row))
-    return {
-        language: [
-            {"anchor": anchor, "positive": positive, "rows": pairs[anchor, positive]}
-            for anchor, positive in spread([*pairs], count)
+    found = {}
+    for language, ways in sorted(by_language(files, 2).items()):
+        pairs: dict[tuple[str, str], list[Row]] = {}
+        for name, path in ways.items():
+            for row in read_table(path, [*PAIR, "neighbour_1", "cosine_1"]).to_dict("records"):
+                pairs.setdefault((row["pivot"], row["text"]), []).extend(_neighbours(name, row))
+        found[language] = [
+            {"anchor": pivot, "positive": text, "rows": pairs[pivot, text]} for pivot, text in spread([*pairs], count)
         ]
-        for language, pairs in sorted(found.items())
-    }
+    return found
 
 
 def _neighbours(mining: str, row: Row) -> list[Row]:

@@ -31,7 +31,7 @@ def browse(kept: Sequence[Path], rejected: Sequence[Path], anchors: int, count: 
     Raises:
         UserError: a file lacks a column.
     """
-    files, dropped = _by_language(kept), _by_language(rejected)
+    files, dropped = by_language(kept, 1), by_language(rejected, 1)
     found = {}
     for language in sorted({*files, *dropped}):
         tables = {name: read_table(path, ["id", *TEXTS]) for name, path in files.get(language, {}).items()}
@@ -41,13 +41,18 @@ def browse(kept: Sequence[Path], rejected: Sequence[Path], anchors: int, count: 
     return found
 
 
-def _by_language(paths: Sequence[Path]) -> dict[str, dict[str, Path]]:
-    """Language -> name of the method (with its generator, where there are several) -> file."""
+def by_language(paths: Sequence[Path], model: int) -> dict[str, dict[str, Path]]:
+    """Language -> name of the method (with its model, where there are several) -> file.
+
+    Args:
+        paths: files `.../{method}/{lang}.tsv`.
+        model: which of a file's `parents` has the name of the model.
+    """
     files = sorted(path.absolute() for path in paths)
-    several = len({path.parents[1] for path in files}) > 1
+    several = len({path.parents[model] for path in files}) > 1
     found: dict[str, dict[str, Path]] = {}
     for path in files:
-        name = f"{path.parents[1].name} {path.parent.name}" if several else path.parent.name
+        name = f"{path.parents[model].name} {path.parent.name}" if several else path.parent.name
         found.setdefault(path.name.split(".")[0], {})[name] = path
     return found
 

@@ -5,8 +5,8 @@ import hashlib
 import os
 import zipfile
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import jinja2
@@ -30,33 +30,35 @@ IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes
 
 
-def report(
-    files: Mapping[str, Sequence[Path]],
-    output: Path,
-    title: str,
-    *,
-    answer: str = "",
-    claims: str = "",
-    made: Mapping[str, str] = MappingProxyType({}),
-    languages: Sequence[Standing] = (),
-    sample: int = 5,
-    anchors: int = 60,
-    max_megabytes: float = 20,
-) -> None:
+@dataclass(frozen=True)
+class Content:
+    """What the page says besides its files, and how much of them it shows."""
+
+    title: str
+    answer: str = ""
+    """Markdown at its start, see `answer.text`."""
+    claims: str = ""
+    """Markdown about the papers' claims, see `claims.of_study`."""
+    made: Mapping[str, str] = field(default_factory=dict)
+    """When, where and at what cost, see `making.run_facts`."""
+    languages: Sequence[Standing] = ()
+    """Comparison of languages, see `standing`."""
+    sample: int = 5
+    """Number of pairs of each language with mined neighbours, and of rejected triplets of each file, see
+    `neighbour_browser`."""
+    anchors: int = 60
+    """Number of anchors of each language with triplets, see `triplet_browser`."""
+    max_megabytes: float = 20
+    """Larger files are listed on it but not in the zip."""
+
+
+def report(files: Mapping[str, Sequence[Path]], content: Content, output: Path) -> None:
     """Write report.zip: index.html, which is self-contained, and the files.
 
     Args:
         files: group of GROUPS -> paths; a group may be empty or left out.
+        content: what else the page has.
         output: the zip file.
-        title: the page's title.
-        answer: Markdown at the start of the page, see `answer.text`.
-        claims: Markdown about the papers' claims, see `claims.of_study`.
-        made: when, where and at what cost, see `making.run_facts`.
-        languages: comparison of languages, see `standing`.
-        sample: number of pairs of each language with mined neighbours, and of rejected triplets of each file, see
-            `neighbour_browser`.
-        anchors: number of anchors of each language with triplets, see `triplet_browser`.
-        max_megabytes: larger files are listed on the page but not in the zip.
 
     Raises:
         UserError: an unknown group, a missing file, or one with unexpected content.
@@ -67,13 +69,11 @@ def report(
     members = {f"{group}/{name}": path for group in GROUPS for name, path in named.get(group, {}).items()}
     if missing := [path for path in members.values() if not path.is_file()]:
         raise UserError(f"{missing[0]}: no such file; run Snakemake, which makes it before the report")
-    small = {name: path for name, path in members.items() if path.stat().st_size <= max_megabytes * 1e6}
+    small = {name: path for name, path in members.items() if path.stat().st_size <= content.max_megabytes * 1e6}
     large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
-    shown = {group: named.get(group, {}) for group in GROUPS}
-    facts = {"title": title, "members": sorted(small), "large": large, "made": made, "languages": languages}
-    page = _page(shown, sample, anchors, answer=_markdown(answer, below=0), claims=_markdown(claims), **facts)
+    index = _index({group: named.get(group, {}) for group in GROUPS}, content, sorted(small), large)
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
-        _add(archive, "index.html", page.encode())
+        _add(archive, "index.html", index.encode())
         for name, path in sorted(small.items()):
             # A configuration as it is on the page: it may have URLs with secrets.
             _add(archive, name, in_text(_text(path)).encode() if name.startswith("config/") else path.read_bytes())
@@ -102,25 +102,39 @@ def _of_mining(files: Mapping[str, Path], sample: int) -> dict[str, Any]:
     }
 
 
-def _page(files: Mapping[str, Mapping[str, Path]], sample: int, anchors: int, **facts: Any) -> str:
+def _index(
+    files: Mapping[str, Mapping[str, Path]], content: Content, members: Sequence[str], large: Mapping[str, float]
+) -> str:
     """The page. The template escapes all text; what is HTML already comes from `_markdown`, which escapes too.
 
     The script is this project's; the page's content security policy has its digest, so that a browser runs no other.
+
+    Args:
+        files: group of GROUPS -> name -> path.
+        content: what else it has.
+        members: names of the files in the zip.
+        large: name of a file that is not -> its megabytes.
     """
     kept, rejected, script = [*files["triplets"].values()], [*files["rejected"].values()], _text(SCRIPT)
     tight = {"trim_blocks": True, "lstrip_blocks": True, "keep_trailing_newline": True}
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined, **tight)
     return environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+        title=content.title,
+        answer=_markdown(content.answer, below=0),
+        claims=_markdown(content.claims),
+        made=content.made,
+        languages=content.languages,
+        members=members,
+        large=large,
         figures=_figures(files["figures"]),
         layouts=[_markdown(_text(path)) for path in files["layouts"].values()],
         audits={name: _checked(path, _Audit, "a report of audit_triplets") for name, path in files["audits"].items()},
-        triplets=triplet_browser.browse(kept, rejected, anchors, sample),
+        triplets=triplet_browser.browse(kept, rejected, content.anchors, content.sample),
         cards={name: _card(path) for name, path in files["cards"].items()},
         configs={name: in_text(_text(path)) for name, path in files["config"].items()},
         script=Markup(script),
         digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-        **_of_mining(files["neighbours"], sample),
-        **facts,
+        **_of_mining(files["neighbours"], content.sample),
     )
 
 

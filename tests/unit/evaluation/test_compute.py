@@ -22,7 +22,7 @@ from seedbed.evaluation.compute.cost import Cost, questions
 from seedbed.evaluation.compute.formulae import Sizes, break_even
 from seedbed.evaluation.compute.measuring import Span, flops, reading, seconds
 from seedbed.evaluation.compute.nearest import retrieval
-from seedbed.evaluation.compute.settings import Compute
+from seedbed.evaluation.compute.settings import Compute, Learner
 from seedbed.evaluation.compute.tuning import batches_of, fine_tuning, passes
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import Generator
@@ -140,7 +140,7 @@ def costs(models: tuple[Path, Path], **changes: Any) -> dict[str, Cost]:
     found = [fine_tuning(weights, "b", kept, spec), whole]
     for answer in ("likelihood", "generation"):
         how = InContext(retriever=SPEC.encoder, answer=answer, bos=True)
-        found.append(in_context(f"g {answer}", generator, base, how, kept, shots, spec))
+        found.append(in_context(f"g {answer}", Learner(generator=generator, in_context=how), base, kept, shots, spec))
     return {cost.method: cost for cost in found}
 
 

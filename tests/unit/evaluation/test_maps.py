@@ -103,6 +103,15 @@ def test_neighbours_stay_neighbours(places):
     assert (distances.argmin(axis=1) // 20 == np.arange(60) // 20).all()
 
 
+def test_a_place_that_is_no_number_is_told(tmp_path):
+    write(sample(SETS, 6, 0), np.zeros((6, 2)), "b", "r", tmp_path / "points.tsv")
+    broken = (tmp_path / "points.tsv").read_text().replace("0.000", "zero", 1)
+    (tmp_path / "points.tsv").write_text(broken)
+    with pytest.raises(UserError, match=r"points\.tsv: .*'zero'; expected a table made by map_texts") as error:
+        read([tmp_path / "points.tsv"])
+    assert "\n" not in str(error.value)
+
+
 @pytest.mark.parametrize(
     ("rows", "how", "told"),
     [

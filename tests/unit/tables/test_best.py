@@ -145,6 +145,11 @@ def test_other_pairs_than_those_that_were_scored_are_refused(scores):
         )
 
 
+def test_an_encoder_of_no_block_is_refused(scores):
+    with pytest.raises(UserError, match=r"blocks: no score of bert/good/hau/7; give its block too"):
+        best.report([block()], Cell.named("bert/good/hau/7", "hau"), scores, STATISTICS, None)
+
+
 @pytest.fixture
 def encoder(tmp_path: Path) -> Path:
     folder = tmp_path / "encoder"

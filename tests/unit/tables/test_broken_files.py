@@ -11,7 +11,7 @@ import pytest
 
 from seedbed.evaluation.aggregation import WEIGHTED_F1
 from seedbed.io import UserError, read_json, write_json
-from seedbed.tables.report.report import report
+from seedbed.tables.report.report import Content, report
 from seedbed.tables.tabulate import read
 
 
@@ -123,7 +123,7 @@ def test_a_broken_file_of_a_report_is_told(tmp_path, group, content, message):
     if content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(UserError, match=message) as caught:
-        report({group: [path]}, tmp_path / "report.zip", "Seedbed")
+        report({group: [path]}, Content("Seedbed"), tmp_path / "report.zip")
     assert "\n" not in str(caught.value) and str(path) in str(caught.value)
     assert group in ("triplets", "rejected") or "run Snakemake" in str(caught.value)
     assert not (tmp_path / "report.zip").exists()
@@ -131,7 +131,7 @@ def test_a_broken_file_of_a_report_is_told(tmp_path, group, content, message):
 
 def test_a_whole_audit_is_shown(tmp_path):
     write_json(AUDIT | {"more": 1}, tmp_path / "hau.json")
-    report({"audits": [tmp_path / "hau.json"]}, tmp_path / "report.zip", "Seedbed")
+    report({"audits": [tmp_path / "hau.json"]}, Content("Seedbed"), tmp_path / "report.zip")
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff", b'a,b\n1,"2\n', b"a,b\n1\n1,2,3\n"])

@@ -13,7 +13,7 @@ from rapidfuzz.distance import Levenshtein
 
 from seedbed.corpora.shape.clean import characters
 from seedbed.evaluation import protocols
-from seedbed.evaluation.metrics.stability import apply_edits, deviation_bound, lipschitz
+from seedbed.evaluation.metrics.stability import apply_edits, deviation_bound, lipschitz, ratios
 from seedbed.evaluation.protocols import stability
 from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
@@ -28,14 +28,15 @@ def test_lipschitz_is_the_greatest_ratio_of_two_loops() -> None:
     distances[1], distances[2] = 0, 3
     expected = []
     for i in range(5):
-        ratios = [math.dist(h[i], moved[i, j]) / distances[i, j] for j in range(4) if distances[i, j]]
-        expected.append(max(ratios, default=math.nan))
-    np.testing.assert_allclose(lipschitz(h, moved, distances), expected, rtol=1e-12)
+        own = [math.dist(h[i], moved[i, j]) / distances[i, j] for j in range(4) if distances[i, j]]
+        expected.append(max(own, default=math.nan))
+    found = lipschitz(ratios(h, moved, distances))
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
     assert math.isnan(expected[1])
     order = [3, 0, 2, 1]
-    np.testing.assert_array_equal(lipschitz(h, moved[:, order], distances[:, order]), lipschitz(h, moved, distances))
-    np.testing.assert_array_equal(lipschitz(h[2:], moved[2:], distances[2:]), lipschitz(h, moved, distances)[2:])
-    assert np.isnan(lipschitz(h, moved[:, :0], distances[:, :0])).all()
+    np.testing.assert_array_equal(lipschitz(ratios(h, moved[:, order], distances[:, order])), found)
+    np.testing.assert_array_equal(lipschitz(ratios(h[2:], moved[2:], distances[2:])), found[2:])
+    assert np.isnan(lipschitz(ratios(h, moved[:, :0], distances[:, :0]))).all()
 
 
 def levenshtein(one: str, other: str) -> int:
@@ -103,10 +104,10 @@ def test_the_proved_bound_holds_for_any_distributions_and_features() -> None:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: lipschitz([[1]], [[1]], [[1]]), "lipschitz: shapes (1, 1), (1, 1) and (1, 1); expected (n, d), (n, p, d)"),
-        (lambda: lipschitz([[1]], [[[1]]], [[1, 2]]), "lipschitz: shapes (1, 1), (1, 1, 1) and (1, 2);"),
-        (lambda: lipschitz([[1]], [[[1]]], [[-1]]), "lipschitz: a vector or a distance is not finite, or a distance is neg"),
-        (lambda: lipschitz([[math.nan]], [[[1]]], [[1]]), "lipschitz: a vector or a distance is not finite"),
+        (lambda: ratios([[1]], [[1]], [[1]]), "lipschitz: shapes (1, 1), (1, 1) and (1, 1); expected (n, d), (n, p, d)"),
+        (lambda: ratios([[1]], [[[1]]], [[1, 2]]), "lipschitz: shapes (1, 1), (1, 1, 1) and (1, 2);"),
+        (lambda: ratios([[1]], [[[1]]], [[-1]]), "lipschitz: a vector or a distance is not finite, or a distance is neg"),
+        (lambda: ratios([[math.nan]], [[[1]]], [[1]]), "lipschitz: a vector or a distance is not finite"),
         (lambda: deviation_bound(-1, 0, 0), "deviation_bound: anchoring -1; it must be 0 or more, and finite"),
         (lambda: deviation_bound(0, math.inf, 0), "deviation_bound: divergence inf;"),
         (lambda: deviation_bound(0, 0, 0, form="false"), "deviation_bound: form 'false'; expected 'proved' or 'printed'"),
@@ -144,12 +145,12 @@ def test_stability_is_of_all_ratios_and_of_the_greatest_of_each_text() -> None:
     every: dict[int, list[list[float]]] = {edits: [] for edits in stability.EDITS}
     for text in TEST["text"]:
         copies = iter(stability._copies(text))
-        for ratios in every.values():
+        for columns in every.values():
             own = [next(copies) for _ in range(stability.PERTURBED)]
             moved = [np.linalg.norm(encode([text])[0].astype(float) - encode([copy])[0]) for copy in own]
-            ratios.append([far / levenshtein(text, copy) for far, copy in zip(moved, own, strict=True)])
-    for edits, ratios in every.items():
-        all_of_them, greatest = [ratio for own in ratios for ratio in own], [max(own) for own in ratios]
+            columns.append([far / levenshtein(text, copy) for far, copy in zip(moved, own, strict=True)])
+    for edits, columns in every.items():
+        all_of_them, greatest = [ratio for own in columns for ratio in own], [max(own) for own in columns]
         assert len(all_of_them) == len(TEST) * stability.PERTURBED
         for name, values in (("", all_of_them), ("greatest_", greatest)):
             expected = {"mean": np.mean(values), "median": np.median(values), "p95": np.quantile(values, 0.95)}

@@ -66,10 +66,31 @@ def test_a_recipe_that_the_table_lacks_is_left_out():
 
 
 @pytest.mark.parametrize(
+    ("recipe", "bars", "columns"),
+    [
+        ("multi-m", 4, ["Belebele, pairs", "Other"]),
+        ("single-m", 4, ["Belebele, pairs", "Other"]),
+        ("multi-mc", 0, ["Belebele, pairs"]),
+    ],
+)
+def test_a_recipe_that_one_column_lacks_has_no_bars_in_its_panel(recipe, bars, columns):
+    table = pd.concat([scores(), scores(column="Other")])
+    lacking = (table["column"] == "Other") & (table["recipe"] == recipe)
+    figure = plot(table[~lacking], SPEC, {})
+    assert [axes.get_title(loc="left") for axes in figure.axes] == [f"{column}, LaBSE" for column in columns]
+    for axes, expected in zip(figure.axes, (8, bars), strict=False):
+        assert sum(np.isfinite(bar.get_width()) for bar in axes.patches) == expected
+
+
+@pytest.mark.parametrize(
     ("table", "message"),
     [
         (scores(language="kaz"), "pairs of languages; the table has kaz"),
         (scores(recipe="base"), "multi-m or single-m; the table has base"),
+        (
+            pd.concat([scores()[lambda t: t["recipe"] != "multi-mc"], scores(column="Other", recipe="multi-mc")]),
+            "multi-m or single-m; the table has multi-m, single-m, multi-mc",
+        ),
     ],
 )
 def test_a_table_without_pairs_or_recipe_is_refused(table, message):

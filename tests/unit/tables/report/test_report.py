@@ -10,7 +10,7 @@ import pytest
 
 from scripts import report as program
 from seedbed.io import UserError, write_json, write_table
-from seedbed.tables.report.report import SCRIPT, report
+from seedbed.tables.report.report import SCRIPT, Content, report
 from seedbed.tables.report.standing import standing
 from tests.programs import call
 
@@ -110,7 +110,7 @@ def read_page(path):
 
 
 def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
-    report(files, tmp_path / "report.zip", "Seedbed")
+    report(files, Content("Seedbed"), tmp_path / "report.zip")
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         assert archive.testzip() is None
         assert archive.namelist() == [
@@ -128,14 +128,14 @@ def test_the_zip_holds_the_page_and_the_files(files, tmp_path):
 def test_secrets_of_urls_in_a_configuration_are_not_passed_on(files, tmp_path):
     text = "source: {archive: 'https://host.org/x.zip?a=1&sig=S3CRET'}\n"
     files["config"][0].write_text(text)
-    report(files, tmp_path / "report.zip", "Demo")
+    report(files, Content("Demo"), tmp_path / "report.zip")
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         assert not [name for name in archive.namelist() if b"S3CRET" in archive.read(name)]
         assert archive.read("config/config.yaml").decode() == text.replace("S3CRET", "***")
 
 
 def test_the_page_is_whole_and_needs_nothing_beside_itself(files, tmp_path):
-    report(files, tmp_path / "report.zip", "Seedbed", anchors=5)
+    report(files, Content("Seedbed", anchors=5), tmp_path / "report.zip")
     page = read_page(tmp_path / "report.zip")
     assert not page.open
     assert page.images == ["data:image/svg+xml;base64," + base64.b64encode(files["figures"][0].read_bytes()).decode()]
@@ -149,7 +149,7 @@ def test_the_page_is_whole_and_needs_nothing_beside_itself(files, tmp_path):
 
 
 def test_mined_neighbours_stand_below_their_pair_with_cosines(files, tmp_path):
-    report(files, tmp_path / "report.zip", "Seedbed")
+    report(files, Content("Seedbed"), tmp_path / "report.zip")
     text = " ".join(read_page(tmp_path / "report.zip").text.split())
     assert f"13 977 26 21 3 0.912 0.500 in a seed pair 17 near 7 {HOSTILE} 4 timesnear 8 1 times" in text
     near = f"positivepositive 0 layer9 1, cosine 0.912345 near 0 layer9 2, cosine 0.5 {HOSTILE}"
@@ -158,7 +158,7 @@ def test_mined_neighbours_stand_below_their_pair_with_cosines(files, tmp_path):
 
 
 def test_its_one_script_is_this_projects_own_and_no_other_may_run(files, tmp_path):
-    report(files, tmp_path / "report.zip", HOSTILE)
+    report(files, Content(HOSTILE), tmp_path / "report.zip")
     page = read_page(tmp_path / "report.zip")
     (script,) = page.scripts
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
@@ -178,7 +178,7 @@ def test_every_language_stands_on_the_page(files, tmp_path):
         "base": "base",
         "test": test,
     }
-    report(files, tmp_path / "report.zip", "T", languages=standing([best], {"hau": f"Chadic {HOSTILE}"}))
+    report(files, Content("T", languages=standing([best], {"hau": f"Chadic {HOSTILE}"})), tmp_path / "report.zip")
     page = read_page(tmp_path / "report.zip")
     text = " ".join(page.text.split())
     assert f"Hausa {HOSTILE} Chadic {HOSTILE} xllora e5 40.0 -4.0 to 61.0 20.0" in text and len(page.scripts) == 1
@@ -186,7 +186,7 @@ def test_every_language_stands_on_the_page(files, tmp_path):
 
 
 def test_text_stays_text(files, tmp_path):
-    report(files, tmp_path / "report.zip", HOSTILE)
+    report(files, Content(HOSTILE), tmp_path / "report.zip")
     page = read_page(tmp_path / "report.zip")
     assert page.tags.count("script") == 1 and "img" in page.tags and len(page.images) == 1
     assert not [link for link in page.links if link.startswith("javascript")]
@@ -212,7 +212,7 @@ ATTACKS = [
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_nothing_that_a_text_says_becomes_a_part_of_the_page(files, tmp_path, attack):
     """In a corpus, a reason, an audit, the layout of a table, a card, its front matter, a configuration, the title."""
-    report(files, tmp_path / "before.zip", "T")
+    report(files, Content("T"), tmp_path / "before.zip")
     line = " ".join(attack.split())
     for group in ("triplets", "rejected", "neighbours"):
         for path in (path for path in files[group] if path.suffix == ".tsv"):
@@ -223,7 +223,7 @@ def test_nothing_that_a_text_says_becomes_a_part_of_the_page(files, tmp_path, at
     write_json(MINED | {"commonest": [[attack, 1]], "dropped": {attack: 1}}, files["neighbours"][1])
     for group in ("layouts", "cards", "config"):
         files[group][0].write_text(f"---\n{attack}\n---\n# {line}\n\n{attack}\n\n| a |\n| --- |\n| {line} |\n")
-    report(files, tmp_path / "report.zip", attack)
+    report(files, Content(attack), tmp_path / "report.zip")
     page, before = (read_page(tmp_path / f"{name}.zip") for name in ("report", "before"))
     assert (
         not page.open
@@ -249,7 +249,7 @@ def test_the_program_writes_the_same_bytes_twice(files, tmp_path):
 
 
 def test_large_files_are_named_and_left_out(files, tmp_path):
-    report({"tables": files["tables"]}, tmp_path / "report.zip", "Seedbed", max_megabytes=1e-6)
+    report({"tables": files["tables"]}, Content("Seedbed", max_megabytes=1e-6), tmp_path / "report.zip")
     with zipfile.ZipFile(tmp_path / "report.zip") as archive:
         assert archive.namelist() == ["index.html"]
     page = read_page(tmp_path / "report.zip")
@@ -257,7 +257,7 @@ def test_large_files_are_named_and_left_out(files, tmp_path):
 
 
 def test_a_png_is_shown_where_there_is_no_svg(files, tmp_path):
-    report({"figures": files["figures"][1:]}, tmp_path / "report.zip", "Seedbed")
+    report({"figures": files["figures"][1:]}, Content("Seedbed"), tmp_path / "report.zip")
     assert read_page(tmp_path / "report.zip").images[0].startswith("data:image/png")
 
 
@@ -275,13 +275,13 @@ def test_faults_are_told(files, tmp_path):
         ({"neighbours": files["triplets"]}, "no column 'pivot'"),
     ):
         with pytest.raises(UserError, match=told):
-            report(given, output, "Seedbed")
+            report(given, Content("Seedbed"), output)
     assert not output.exists()
 
 
 def test_what_a_study_tested_of_the_papers_claims_is_a_section_of_its_own(tmp_path):
     said = "| Claim | Verdict |\n| --- | --- |\n| XL-LoRA <b>wins</b> | reproduced |"
     for claims in (said, ""):
-        report({}, tmp_path / "r.zip", "Seedbed", claims=claims)
+        report({}, Content("Seedbed", claims=claims), tmp_path / "r.zip")
         page = zipfile.ZipFile(tmp_path / "r.zip").read("index.html").decode()
         assert ('<section id="claims">' in page) == bool(claims) == ("&lt;b&gt;wins" in page)
