@@ -45,16 +45,16 @@ def main(job: Job) -> None:
     from seedbed.tables import tabulate
     from seedbed.tables.best import read_best
     from seedbed.tables.claims import Claims, of_study
-    from seedbed.tables.report import answer, making
+    from seedbed.tables.report import answer, provenance
+    from seedbed.tables.report.comparison import comparisons
     from seedbed.tables.report.report import GROUPS, Content, report
-    from seedbed.tables.report.standing import standing
 
     files = {group: getattr(job, group) for group in GROUPS}
     best = {str(folder): read_best(folder) for folder in job.best}
     encoders = {name: [answer.Listed.of(folder) for folder in folders] for name, folders in job.encoders.items()}
     text = answer.text(best, encoders)
     families = {code: facts.get("family", "") for code, facts in registry().items()}
-    made = making.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
+    made = provenance.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
     claims = Claims.load()
     claimed = of_study(claims, {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables})
     content = Content(
@@ -62,7 +62,7 @@ def main(job: Job) -> None:
         answer=text,
         claims=claimed,
         made=made,
-        languages=standing(best.values(), families),
+        languages=comparisons(best.values(), families),
         sample=job.sample,
         anchors=job.anchors,
         max_megabytes=job.max_megabytes,

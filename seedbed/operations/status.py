@@ -10,7 +10,7 @@ from seedbed.operations.events import BEGAN, FAILED, Events
 from seedbed.operations.forecasting.forecast import grid
 from seedbed.operations.jobs import Job
 
-Standing = Literal["done", "running", "failed", "to do"]
+State = Literal["done", "running", "failed", "to do"]
 
 SLACK = 1.0
 """Seconds by which clocks and rounded times may differ."""
@@ -18,7 +18,7 @@ SHOWN = 20
 """Maximum number of running jobs that are listed; failed ones are all listed."""
 
 
-def standing(job: Job, known: Events) -> Standing:
+def state_of(job: Job, known: Events) -> State:
     """The state of a job. A job has failed if it must run, is not running, and started after its last success.
 
     A successful job writes its benchmark after its log; a job that a cluster never started has only an event.
@@ -39,10 +39,10 @@ def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
     Args:
         rooms: rule -> rule file, in the order of the columns; one without jobs has no column.
     """
-    by_state: dict[Standing, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
+    by_state: dict[State, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
     cells: dict[tuple[str, str], Counter[str]] = {}
     for job in jobs:
-        state = standing(job, known)
+        state = state_of(job, known)
         by_state[state].append(job)
         for language in (job.language, "all"):
             cells.setdefault((language, rooms[job.rule]), Counter())[state] += 1

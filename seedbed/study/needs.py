@@ -20,8 +20,8 @@ from seedbed.operations.runs import python_in
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph import PRODUCTS
 from seedbed.study.graph.adapter import XlloraExamples
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.fusion import FusedEncoder
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Product
 from seedbed.study.graph.score import Scores, tunes
 from seedbed.study.jobs import rule_function
@@ -139,7 +139,7 @@ class Needs:
 
     def gpus_by_folder(self) -> dict[str, int]:
         """Folder of benchmarks, or pattern of them -> GPUs of each of its jobs: 1, unless a product loads another
-        number; see `making.hours`.
+        number; see `provenance.hours`.
         """
         found = {folder: load.gpus for folder, load in (*self._of_writers(), *self._of_encoders(), *self._of_scores())}
         usual = dict.fromkeys(sorted(MODELS - {"fetch_model"}), 1)
@@ -161,10 +161,10 @@ class Needs:
         study = self.study
         for name in study.fused:
             yield f"fuse_encoders/{name}", self.load(FusedEncoder.get(study, name, "base", ANY, 0))
-        for system, backbone, code in itertools.product(Offer.get(study).recipes, study.backbones, study.codes):
+        for system, backbone, code in itertools.product(Available.get(study).recipes, study.backbones, study.codes):
             if backbone not in study.fused and system.has(backbone, code):
                 rule = StudyRecipe.get(study, system.recipe).maker.spec.rule
-                encoder = PRODUCTS[rule].offered(study, backbone, system.recipe, code)
+                encoder = PRODUCTS[rule].resolved(study, backbone, system.recipe, code)
                 yield f"{rule}/{backbone}/{encoder.recipe}/{encoder.lang}", self.load(encoder)
 
     def _of_scores(self) -> Iterator[tuple[str, Load]]:

@@ -6,7 +6,7 @@ from typing import NamedTuple, Self
 from seedbed.encoders.recipes import presets
 from seedbed.io import UserError
 from seedbed.settings import Settings, suggest
-from seedbed.tables.offered import Offered, Scored, System
+from seedbed.tables.available import AvailableModel, AvailableTask, System
 from seedbed.tables.quotes import Quote
 from seedbed.tables.specs import OVERLAP, Column, TableSpec
 
@@ -113,8 +113,8 @@ class Block(Settings):
 def plan(
     spec: TableSpec,
     systems: Sequence[System],
-    backbones: Mapping[str, Offered],
-    tasks: Mapping[str, Scored],
+    backbones: Mapping[str, AvailableModel],
+    tasks: Mapping[str, AvailableTask],
     baseline: str,
     reserved: Collection[str] = (),
 ) -> list[Block]:
@@ -142,14 +142,14 @@ def plan(
     blocks = [
         Block(
             backbone=name,
-            paper_backbone=offered.paper,
+            paper_backbone=model.paper,
             column=column,
-            tests=offered.tests(tests),
+            tests=model.tests(tests),
             systems=[own[recipe] for recipe in names if _fills(own[recipe], column)],
             names=names,
             baseline=baseline,
         )
-        for name, offered in (shown | {"": Offered()}).items()
+        for name, model in (shown | {"": AvailableModel()}).items()
         for column, tests in _columns(spec, tasks, reserved)
         if (column.protocol == OVERLAP) == (name == "") and (spec.of_classifiers or not column.answered_by)
     ]
@@ -196,8 +196,8 @@ def _other(block: Block, own: Block | None) -> Other | None:
 def of_labellers(
     spec: TableSpec,
     systems: Sequence[System],
-    classifiers: Mapping[str, Offered],
-    tasks: Mapping[str, Scored],
+    classifiers: Mapping[str, AvailableModel],
+    tasks: Mapping[str, AvailableTask],
     baseline: str,
     reserved: Collection[str] = (),
 ) -> list[Block]:
@@ -223,16 +223,16 @@ def of_labellers(
     blocks = [
         Block(
             backbone=name,
-            paper_backbone=offered.paper,
+            paper_backbone=model.paper,
             column=column,
             tests=tests,
             systems=shown,
             names={system.recipe: spec.classifier_name(system.recipe, name) for system in shown},
             baseline=spec.baseline_classifier or spec.baseline or baseline,
         )
-        for name, offered in _shown(spec, classifiers).items()
+        for name, model in _shown(spec, classifiers).items()
         for column, tests in (_columns(spec, tasks, reserved) if spec.classifiers else ())
-        if column.labelled and offered.tests(tests) == tests
+        if column.labelled and model.tests(tests) == tests
         if (shown := [system for system in kinds if system.has(name, "")])
     ]
     right = "`classifiers: {" + ", ".join(f"{kind}: ..." for kind in spec.classifiers) + "}`"
@@ -260,11 +260,11 @@ def _require_unique_names(spec: TableSpec, blocks: list[Block], right: str) -> l
     return blocks
 
 
-def _shown(spec: TableSpec, offered: Mapping[str, Offered]) -> dict[str, Offered]:
+def _shown(spec: TableSpec, models: Mapping[str, AvailableModel]) -> dict[str, AvailableModel]:
     """The backbones or classifiers that a table shows: those that it names, else all without `on_request`."""
     return {
         name: each
-        for name, each in offered.items()
+        for name, each in models.items()
         if ({name, each.paper} & {*spec.backbones} if spec.backbones else not each.on_request)
     }
 
@@ -288,7 +288,7 @@ def _names(spec: TableSpec, own: Mapping[str, System]) -> dict[str, str]:
 
 
 def _columns(
-    spec: TableSpec, tasks: Mapping[str, Scored], reserved: Collection[str]
+    spec: TableSpec, tasks: Mapping[str, AvailableTask], reserved: Collection[str]
 ) -> list[tuple[Column, dict[str, str]]]:
     """Columns and their tests (language -> task).
 
@@ -317,7 +317,7 @@ def _columns(
     return [(column, tests) for column, tests in columns if tests]
 
 
-def _tasks(column: Column, tasks: Mapping[str, Scored]) -> dict[str, list[str]]:
+def _tasks(column: Column, tasks: Mapping[str, AvailableTask]) -> dict[str, list[str]]:
     """The tasks of a column, with their languages."""
     for name in column.tasks:
         if name not in tasks:

@@ -16,8 +16,8 @@ from seedbed.tables.figures.style import save
 from seedbed.tables.pages.layout import layout
 from seedbed.tables.published import Published
 from seedbed.tables.report import answer
+from seedbed.tables.report.comparison import comparisons
 from seedbed.tables.report.report import Content, report
-from seedbed.tables.report.standing import standing
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import write
 from tests.browser.chromium import Page, program
@@ -46,7 +46,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files = _results(folder / "results")
     best = {f"results/best/{code}": _best(code) for code in LANGUAGES}
     families = {code: family for code, (_, family, _) in LANGUAGES.items()}
-    shown = {"answer": answer.text(best), "made": MADE, "languages": standing(best.values(), families)}
+    shown = {"answer": answer.text(best), "made": MADE, "languages": comparisons(best.values(), families)}
     report(files, Content("Seedbed: results/small", **shown), folder / "report.zip")
     with zipfile.ZipFile(folder / "report.zip") as archive:
         archive.extractall(folder / "page")

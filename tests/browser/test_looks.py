@@ -133,7 +133,7 @@ def test_the_page_is_as_wide_as_the_screen_and_its_text_can_be_read(shown, width
 def test_every_language_stands_at_its_score(shown):
     page = shown()
     rows = page.said(
-        "[...document.querySelectorAll('.standing tbody tr')].map((row) => [row.cells[0].innerText, row.cells[1].innerText, "
+        "[...document.querySelectorAll('.comparison tbody tr')].map((row) => [row.cells[0].innerText, row.cells[1].innerText, "
         "parseFloat(row.cells[3].innerText), ...['.chart > div', '.score', '.range'].map((name) => row.querySelector(name)"
         ".getBoundingClientRect()).flatMap((box) => [box.left, box.right])])"
     )

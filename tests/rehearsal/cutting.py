@@ -10,7 +10,7 @@ import yaml
 
 from seedbed import yamls
 from seedbed.resources import resource, specs
-from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
@@ -50,7 +50,7 @@ class Paper(NamedTuple):
 
     def _makes(self, spec: TableSpec) -> bool:
         """Whether a table is the paper's, and its data are somewhere."""
-        return spec.group == self.group and Offer.get(shipped(self.config)).has_column(spec)
+        return spec.group == self.group and Available.get(shipped(self.config)).has_column(spec)
 
 
 PAPERS = {

@@ -21,8 +21,8 @@ from seedbed.generators.settings import PART_CORPUS
 from seedbed.io import UserError
 from seedbed.names import DRAWN, TRAINING
 from seedbed.study import published
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.classifier import StudyClassifier, adapted
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
@@ -103,7 +103,7 @@ def cells(study: Study) -> Iterator[Cell]:
     specs = {path.stem: TableSpec.load(str(path)) for path in sorted(Path("seedbed/resources/tables").glob("*.yaml"))}
     papers = {specs[table].group for table in study.tables}
     for table, spec in specs.items():
-        if spec.group in papers and Offer.get(study).has_column(spec):
+        if spec.group in papers and Available.get(study).has_column(spec):
             for block in TablePlan.get(study, table).blocks:
                 yield from block.cells()
 

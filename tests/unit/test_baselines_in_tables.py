@@ -8,8 +8,8 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study.graph import classifier
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.classifier import FineTuned, StudyClassifier
-from seedbed.study.graph.offer import Offer
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.specs import TableSpec
@@ -80,7 +80,7 @@ def test_a_language_model_in_context_stands_next_to_encoders_where_it_names_the_
     table |= {"caption": "", "recipes": {"base": "Base"}, "classifiers": ["random", "one-shot"]}
     for tasks, rows in ((None, ["drawn"]), (["topics"], ["asked", "drawn"])):
         study = Study.model_validate(config(asked=spec | {"tasks": tasks}) | {"generators": generators})
-        blocks = Offer.get(study).blocks(TableSpec.model_validate(table))
+        blocks = Available.get(study).blocks(TableSpec.model_validate(table))
         assert sorted(block.backbone for block in blocks if block.backbone != "a") == rows
         assert StudyClassifier.get(study, "asked").tasks_in("hau") == (tasks or [])
 

@@ -20,8 +20,8 @@ from scripts import cli
 from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.graph import PRODUCTS
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.classifier import variants
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
@@ -114,7 +114,7 @@ INSIDE = {
         *(
             "settings",
             "quotes",
-            "offered",
+            "available",
             "specs",
             "published",
             "cells",
@@ -262,7 +262,7 @@ def test_every_table_and_figure_of_a_miners_study_can_be_planned(file):
     figures = {name: FigureSpec.load(f"seedbed/resources/figures/{name}.yaml") for name in study.figures}
     for figure in figures.values():
         if figure.kind == "map":
-            assert Offer.get(study).mapped(figure).backbones
+            assert Available.get(study).mapped(figure).backbones
         else:
             assert TablePlan.get(study, figure.table).blocks
     for table in study.tables:

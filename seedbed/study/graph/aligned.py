@@ -41,7 +41,7 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
 
     def inputs(self) -> dict[str, Files]:
         """The encoder of the pivot language, and the texts."""
-        encoder = Encoder.offered(self.study, self.backbone, self.recipe, self.study.pivot, self.seed)
+        encoder = Encoder.resolved(self.study, self.backbone, self.recipe, self.study.pivot, self.seed)
         return {"encoder": encoder.path, "texts": self.texts}
 
     def settings(self) -> dict[str, Any]:
@@ -71,7 +71,7 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
         """Language -> its encoder."""
         start = self.made_by.spec.start
         codes = self.made_by.languages()
-        return {code: Encoder.offered(self.study, self.backbone, start, code, self.seed).path for code in codes}
+        return {code: Encoder.resolved(self.study, self.backbone, start, code, self.seed).path for code in codes}
 
     @property
     def each(self) -> dict[str, str]:

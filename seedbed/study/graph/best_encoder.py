@@ -6,9 +6,9 @@ from typing import Any
 
 from seedbed.evaluation import protocols
 from seedbed.study import paths, quoted
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import metrics_of
@@ -68,7 +68,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         A fusion and an endpoint have no weights to take home; a recipe that only switches adapters off has no encoder.
         """
         study = self.study
-        usual = [one for one in Offer.get(study).recipes if not one.on_request]
+        usual = [one for one in Available.get(study).recipes if not one.on_request]
         makers = [one for one in usual if StudyRecipe.get(study, one.recipe).maker.name == one.recipe]
         found = {}
         for backbone, spec in study.backbones.items():
@@ -106,14 +106,14 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         task none."""
         if not task:
             return []
-        study, offered = self.study, Offer.get(self.study).backbones
+        study, backbones = self.study, Available.get(self.study).backbones
         spec = study.tasks[task]
         metric = protocols.main_metric(spec.protocol, spec.k)
         column = Column(label=task, protocol=spec.protocol, metric=metric, tasks=[task])
         found = []
         for backbone, own in self.systems(task).items():
             names = {system.recipe: system.recipe for system in own}
-            facts = {"backbone": backbone, "paper_backbone": offered[backbone].paper, "tests": {self.lang: task}}
+            facts = {"backbone": backbone, "paper_backbone": backbones[backbone].paper, "tests": {self.lang: task}}
             untrained = (name for name in names if not study.recipes[name].made)
             block = Block(**facts, column=column, systems=own, names=names, baseline=next(untrained, ""))
             found.append(quoted.with_quotes(study, block))

@@ -104,7 +104,7 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
     def actor(self) -> str:
         """The encoder whose policy, or features, choose; empty: the choice needs none."""
         name = self.reader.made_by.chooses_by
-        return Encoder.offered(self.study, self.backbone, name, self.lang, self.seed).path if name else ""
+        return Encoder.resolved(self.study, self.backbone, name, self.lang, self.seed).path if name else ""
 
     @property
     def compares(self) -> bool:

@@ -161,11 +161,11 @@ class StudyClassifier(Part):
         questions; empty: it needs none.
         """
         if of := self.retriever(variant):
-            return Encoder.offered(self.study, of.backbone, of.recipe, lang).path
+            return Encoder.resolved(self.study, of.backbone, of.recipe, lang).path
         if not (of := self.prefixing(variant)):
             return ""
         anchored = StudyRecipe.get(self.study, of.recipe).chooser
-        return Encoder.offered(self.study, of.backbone, anchored, lang).path
+        return Encoder.resolved(self.study, of.backbone, anchored, lang).path
 
 
 def adapted(study: Study) -> list[str]:
@@ -260,7 +260,7 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
         is.
         """
         spec = self.owner.spec
-        return Encoder.offered(self.study, spec.backbone, spec.recipe, self.lang, self.seed) if spec.recipe else None
+        return Encoder.resolved(self.study, spec.backbone, spec.recipe, self.lang, self.seed) if spec.recipe else None
 
     @property
     def base(self) -> str:
@@ -352,7 +352,7 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
     def inputs(self) -> dict[str, Files]:
         """The encoder of this seed, or of a recipe without seeds; the training set and the test sets."""
-        base = Encoder.offered(self.study, self.backbone, self.recipe, self.lang, self.seed)
+        base = Encoder.resolved(self.study, self.backbone, self.recipe, self.lang, self.seed)
         return {
             "base": base.path,
             "train": self.at(paths.CORPUS, lang=self.train_lang, corpus=self.study.training_name(self.task)),

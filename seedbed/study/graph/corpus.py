@@ -93,7 +93,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     def held_out(self, recipes: Iterable[str]) -> list[str]:
         """The test sets whose texts samples of the corpus, and triplets generated for samples, must not contain.
 
-        They are those of its language, of each language to which an encoder trained on them is offered, since the
+        They are those of its language, of each language that has an encoder trained on them, since the
         pivot's sentences may be in the sets of several, and of pairs with one of these languages.
 
         Args:

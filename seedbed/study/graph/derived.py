@@ -69,7 +69,7 @@ class CopiedEncoder(Derived, rule="copy_encoder"):
         if way.of_seeds:
             start = self.made_by.start
             for seed in start.seeds[1:]:
-                found[f"seed{seed}"] = Encoder.offered(self.study, self.backbone, start.name, self.lang, seed).path
+                found[f"seed{seed}"] = Encoder.resolved(self.study, self.backbone, start.name, self.lang, seed).path
         return found | ({START: self.begun_from.weights} if way.of_start else {})
 
     def inputs(self) -> dict[str, Files]:

@@ -34,8 +34,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     seed: int
 
     @classmethod
-    def offered(cls, study: Study, backbone: str, recipe: str, code: str, seed: Any = None) -> Self:
-        """The encoder that a backbone and a recipe offer to a language: of a seed, or of the first if it lacks that."""
+    def resolved(cls, study: Study, backbone: str, recipe: str, code: str, seed: Any = None) -> Self:
+        """The encoder of a backbone and a recipe for a language: of a seed, or of the first if it lacks that."""
         of = StudyRecipe.get(study, recipe)
         return cls.get(study, backbone, of.maker.name, of.folder(code), of.seed(seed))
 
@@ -96,7 +96,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def begun_from(self) -> "Encoder | None":
         """The encoder of another recipe that it starts from; None: a backbone."""
         backbone, recipe = self.start
-        return Encoder.offered(self.study, backbone, recipe, self.lang, self.seed) if recipe else None
+        return Encoder.resolved(self.study, backbone, recipe, self.lang, self.seed) if recipe else None
 
     # ---- What its job reads.
 
@@ -156,7 +156,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     def _referred(self, one: Reference) -> str:
         if not isinstance(one, Pivot):
-            return Encoder.offered(self.study, one.backbone, one.recipe, self.lang, self.seed).path
+            return Encoder.resolved(self.study, one.backbone, one.recipe, self.lang, self.seed).path
         recipe, corpus = one.recipe or self.spec.start, self.spec.data.origin
         if self.spec.data.written:
             corpus = f"{self.made_by.writer}+{self.spec.written}"
@@ -190,7 +190,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def similarity(self) -> str:
         """The encoder that measures the similarity of text and candidates; empty: none, or the recipe's features do."""
         name = self.spec.english.similarity if self.reads_english else ""
-        return Encoder.offered(self.study, name, untrained(self.study), ANY).path if name not in ("", "none") else ""
+        return Encoder.resolved(self.study, name, untrained(self.study), ANY).path if name not in ("", "none") else ""
 
     @cached_property
     def candidates(self) -> list[dict[str, str]]:

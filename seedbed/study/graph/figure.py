@@ -7,9 +7,9 @@ from typing import Any
 
 from seedbed.resources import resource, spec_file
 from seedbed.study import paths
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.recipe import endpoints_of
@@ -36,8 +36,8 @@ class Figure(Product, rule="plot", place=paths.SVG):
 
     @cached_property
     def mapped(self) -> Mapped:
-        """What it shows of the study, if it is a map; raises as `Offer.mapped`."""
-        return Offer.get(self.study).mapped(self.spec)
+        """What it shows of the study, if it is a map; raises as `Available.mapped`."""
+        return Available.get(self.study).mapped(self.spec)
 
     @property
     def points(self) -> list[str]:

@@ -42,7 +42,7 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
     def inputs(self) -> dict[str, Files]:
         """Test and training texts; the encoder for retrieval, the fine-tuned backbone, and language models."""
         spec, study = self.spec, self.study
-        nearest = Encoder.offered(study, spec.encoder.backbone, spec.encoder.recipe, spec.language)
+        nearest = Encoder.resolved(study, spec.encoder.backbone, spec.encoder.recipe, spec.language)
         return {
             "train": Corpus.of_training(study, spec.task, spec.language),
             "test": Corpus.of_test(study, spec.task, spec.language),

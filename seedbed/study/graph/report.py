@@ -8,11 +8,11 @@ from typing import Any
 from seedbed.names import languages_of
 from seedbed.resources import resource, specs
 from seedbed.study import paths
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.figure import Figure
 from seedbed.study.graph.measurement import Measurement
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.model import Part, Study
@@ -116,18 +116,18 @@ class Paper(Part):
         """Its tables. A partial one is left out where the study has no column of it: its data may be nowhere
         (LazRetrieval)."""
         named = ((name, TablePlan.get(self.study, name).spec) for name in sorted(specs("tables")))
-        offer = Offer.get(self.study)
-        return [name for name, spec in named if spec.group == self.name and offer.has_column(spec)]
+        parts = Available.get(self.study)
+        return [name for name, spec in named if spec.group == self.name and parts.has_column(spec)]
 
     @property
     def figures(self) -> list[str]:
         """Its maps, and the figures of its tables."""
-        tables, offer = self.tables, Offer.get(self.study)
+        tables, parts = self.tables, Available.get(self.study)
         named = ((name, Figure.get(self.study, name).spec) for name in sorted(specs("figures")))
         return [
             name
             for name, spec in named
-            if (spec.group == self.name and offer.has_backbone(spec) if isinstance(spec, Map) else spec.table in tables)
+            if (spec.group == self.name and parts.has_backbone(spec) if isinstance(spec, Map) else spec.table in tables)
         ]
 
     def files(self) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from seedbed.evaluation import protocols
 from seedbed.resources import resource, spec_file
 from seedbed.study import paths
-from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.score import Scores
 from seedbed.tables.plan import Block, Cell, Texts
@@ -34,8 +34,8 @@ class TablePlan(Product, rule="plan_table", place=paths.PLAN):
 
     @cached_property
     def blocks(self) -> list[Block]:
-        """The blocks that it shows, cached; raises as `spec`, and `Offer.blocks`."""
-        return Offer.get(self.study).blocks(self.spec)
+        """The blocks that it shows, cached; raises as `spec`, and `Available.blocks`."""
+        return Available.get(self.study).blocks(self.spec)
 
     @property
     def cells(self) -> set[Cell]:

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from seedbed.evaluation.settings import TextMap
 from seedbed.io import UserError
 from seedbed.settings import suggest
+from seedbed.tables.available import AvailableModel, System
 from seedbed.tables.figures.specs import FigureSpec, Map
-from seedbed.tables.offered import Offered, System
 
 
 class Mapped(NamedTuple):
@@ -25,7 +25,7 @@ class Mapped(NamedTuple):
 def plan_map(
     spec: FigureSpec,
     systems: Sequence[System],
-    backbones: Mapping[str, Offered],
+    backbones: Mapping[str, AvailableModel],
     tasks: Mapping[str, Mapping[str, list[str]]],
     reserved: Collection[str] = (),
 ) -> Mapped:
@@ -55,8 +55,8 @@ def plan_map(
             several = f"{recipe} has an encoder for each language"
             raise UserError(f"{where}: recipes: {several}; take one with one for all")
     shown = {recipe: own[recipe] for recipe in spec.recipes}
-    offered = {name: each for name, each in backbones.items() if all(one.has(name, "") for one in shown.values())}
-    return Mapped(spec.map, _backbones(spec, offered, where), shown, languages)
+    models = {name: each for name, each in backbones.items() if all(one.has(name, "") for one in shown.values())}
+    return Mapped(spec.map, _backbones(spec, models, where), shown, languages)
 
 
 def _languages(
@@ -77,10 +77,10 @@ def _languages(
     return shown
 
 
-def _backbones(spec: FigureSpec, backbones: Mapping[str, Offered], where: str) -> list[str]:
+def _backbones(spec: FigureSpec, backbones: Mapping[str, AvailableModel], where: str) -> list[str]:
     """Backbones of a map: those that it names, else all with embeddings; without `on_request`: they may cost money."""
-    named = {name for name, offered in backbones.items() if {name, offered.paper} & {*spec.backbones}}
-    fusions = {name for name, offered in backbones.items() if offered.fused}
+    named = {name for name, model in backbones.items() if {name, model.paper} & {*spec.backbones}}
+    fusions = {name for name, model in backbones.items() if model.fused}
     if fused := sorted(named & fusions):
         lacking = "is a fusion, which has distances alone; a map needs embeddings"
         raise UserError(f"{where}: backbones: {fused[0]} {lacking}")

@@ -18,7 +18,7 @@ from seedbed.io import AGAIN, UserError, atomic, read_json
 from seedbed.resources import resource
 from seedbed.settings import Model, validated
 from seedbed.tables.pages import neighbour_browser, triplet_browser
-from seedbed.tables.report.standing import Standing
+from seedbed.tables.report.comparison import Comparison
 from seedbed.urls import in_text
 
 TEMPLATE = resource("report.html.j2")
@@ -40,9 +40,9 @@ class Content:
     claims: str = ""
     """Markdown about the papers' claims, see `claims.of_study`."""
     made: Mapping[str, str] = field(default_factory=dict)
-    """When, where and at what cost, see `making.run_facts`."""
-    languages: Sequence[Standing] = ()
-    """Comparison of languages, see `standing`."""
+    """When, where and at what cost, see `provenance.run_facts`."""
+    languages: Sequence[Comparison] = ()
+    """Comparison of languages, see `comparisons`."""
     sample: int = 5
     """Number of pairs of each language with mined neighbours, and of rejected triplets of each file, see
     `neighbour_browser`."""

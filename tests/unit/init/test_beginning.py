@@ -21,9 +21,9 @@ from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, language_of, sentences
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.graph.corpus import Anchors, Corpus
-from seedbed.study.graph.offer import Offer
 from seedbed.study.loading import load
 from tests.asking import within
 from tests.refusals import pattern
@@ -355,7 +355,8 @@ def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, lo
     found = load(yamls.read("study.yaml"))
     new = {"own-pairs", "own-triplets", "translations", "distilled", "retained", "bootstrap", "adjacent-2"}
     has = {
-        code: {one.recipe for one in Offer.get(found).recipes if one.has("me5-small", code)} for code in ("hau", "swh")
+        code: {one.recipe for one in Available.get(found).recipes if one.has("me5-small", code)}
+        for code in ("hau", "swh")
     }
     assert has["hau"] == before | new and has["swh"] == before
     assert found.recipes["distilled"].data.corpus == "own-parallel" and found.corpus("parallel", "swh") is None

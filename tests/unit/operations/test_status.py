@@ -1,4 +1,4 @@
-"""How far a study is: standings of single jobs, the events of runs, the page."""
+"""How far a study is: states of single jobs, the events of runs, the page."""
 
 import logging
 import os
@@ -15,7 +15,7 @@ from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
 from seedbed.operations.events import BEGAN, EVENTS, FAILED, Event, Events, last_words
 from seedbed.operations.jobs import Job, rooms
-from seedbed.operations.status import layout, logs_of, standing
+from seedbed.operations.status import layout, logs_of, state_of
 from tests.programs import call, told
 from tests.unit.test_house import RULES
 
@@ -39,29 +39,29 @@ def said(job, kind, moment, logs=(), **more):
 
 def test_a_job_that_is_not_to_do_is_done_whatever_lies_about(job):
     left(job.log, 100)
-    assert standing(replace(job, todo=False), said(job, BEGAN, 50, run_since=10)) == "done"
+    assert state_of(replace(job, todo=False), said(job, BEGAN, 50, run_since=10)) == "done"
 
 
 def test_nothing_begun_is_to_do(job):
-    assert standing(job, Events()) == "to do"
+    assert state_of(job, Events()) == "to do"
 
 
 def test_a_job_that_the_run_began_is_running_and_that_goes_before_an_earlier_failure(job):
     left(job.log, 40)
-    assert standing(job, said(job, BEGAN, 50, run_since=10)) == "running"
-    assert standing(job, said(job, BEGAN, 50)) == "failed", "no run is going on"
-    assert standing(job, said(job, BEGAN, 50, run_since=60)) == "failed", "another one began it, and was killed"
+    assert state_of(job, said(job, BEGAN, 50, run_since=10)) == "running"
+    assert state_of(job, said(job, BEGAN, 50)) == "failed", "no run is going on"
+    assert state_of(job, said(job, BEGAN, 50, run_since=60)) == "failed", "another one began it, and was killed"
 
 
 def test_a_job_that_ended_in_this_run_and_is_to_do_again_is_not_running(job):
     left(job.log, 100)
     left(job.benchmark, 101)
-    assert standing(job, said(job, BEGAN, 50, run_since=10)) == "to do"
+    assert state_of(job, said(job, BEGAN, 50, run_since=10)) == "to do"
 
 
 def test_a_log_without_an_end_is_a_failure(job):
     left(job.log, 100)
-    assert standing(job, Events()) == "failed"
+    assert state_of(job, Events()) == "failed"
 
 
 @pytest.mark.parametrize(
@@ -70,22 +70,22 @@ def test_a_log_without_an_end_is_a_failure(job):
 def test_a_job_that_ended_well_and_is_to_do_again_has_not_failed(job, log, benchmark, found):
     left(job.log, log)
     left(job.benchmark, benchmark)
-    assert standing(job, Events()) == found
+    assert state_of(job, Events()) == found
 
 
 def test_outputs_stand_for_a_benchmark_that_was_thrown_away(job):
     left(job.log, 100)
     left(job.outputs[0], 100)
-    assert standing(job, Events()) == "to do"
+    assert state_of(job, Events()) == "to do"
 
 
 def test_a_cluster_job_that_never_began_is_known_from_its_event(job, tmp_path):
     left(tmp_path / "7.log", 100)
     known = said(job, FAILED, 100, [job.log, str(tmp_path / "7.log")])
-    assert standing(job, known) == "failed"
+    assert state_of(job, known) == "failed"
     assert logs_of(job, known) == [str(tmp_path / "7.log")], "what is not there cannot be read"
     left(job.benchmark, 200)
-    assert standing(job, known) == "to do", "it has ended well since"
+    assert state_of(job, known) == "to do", "it has ended well since"
 
 
 @pytest.fixture

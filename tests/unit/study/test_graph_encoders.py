@@ -155,7 +155,7 @@ def test_nobody_trains_an_endpoint_or_what_fuses_one(ask) -> None:
 def test_an_encoder_is_of_the_asked_seed_or_of_the_first(told, ask) -> None:
     assert ask(StudyBackbone, name="bare").fetched_as == "other"
     assert ask(StudyBackbone, name="bare").weights() == "encoders/other/weights/seedbed.json"
-    offered = {seed: Encoder.offered(told, "bert", "xllora", "hau", seed).path for seed in (None, "5", "7")}
+    offered = {seed: Encoder.resolved(told, "bert", "xllora", "hau", seed).path for seed in (None, "5", "7")}
     assert within(offered, told) == {
         None: "encoders/bert/xllora/hau/3/seedbed.json",
         "5": "encoders/bert/xllora/hau/5/seedbed.json",

@@ -125,7 +125,7 @@ def test_adapters_are_taken_off_and_nothing_is_trained_for_it() -> None:
     on = {recipe: ask(Scores, **job(recipe, test_lang="hau")).adapters for recipe in ("multi", "multi-mc")}
     assert on == {"multi": False, "multi-mc": True}
     assert off.adapters, "pairs have them on"
-    assert Encoder.offered(found, "bert", "multi", "hau").path.endswith("/multi-mc/hau/3/seedbed.json")
+    assert Encoder.resolved(found, "bert", "multi", "hau").path.endswith("/multi-mc/hau/3/seedbed.json")
     never = asking(study(recipes=RECIPES | {"multi": {"like": "multi-mc", "aligned": "never"}}))
     for test_lang in ("hau", "hau-hin"):
         assert not never(Scores, **job("multi", test_lang=test_lang)).adapters
@@ -156,7 +156,7 @@ def test_what_starts_from_a_recipe_that_switches_adapters_off_starts_from_the_en
     later = {"from": "multi", "data": {"corpus": "nli"}, "objective": "contrast"}
     found = study(recipes=RECIPES | {"multi": switched, "later": later}, start="encoders")
     one = Encoder.get(found, "bert", "later", "hau", 5)
-    assert one.begun_from == Encoder.offered(found, "bert", "multi-mc", "hau", 5)
+    assert one.begun_from == Encoder.resolved(found, "bert", "multi-mc", "hau", 5)
     assert one.weights == one.begun_from.path and one.begun_from.trains
     origins = [record["origin"] for record in one.lineage()["data"]]
     assert origins and not any("some/encoder" in str(origin) for origin in origins)

@@ -14,8 +14,8 @@ from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.resources import specs
 from seedbed.study.environment import require_own_specs
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.figure import Figure, MapPoints
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.outside import StudyReference
 from seedbed.study.graph.product import Product
 from seedbed.study.graph.report import Paper, Report
@@ -62,25 +62,25 @@ def test_a_plan_is_found_once(paper) -> None:
     assert columns == {(backbone, protocol) for backbone in ("xlm-r", "mmbert") for protocol in ("sts", "bitext")}
     assert {test for block in blocks for test in block.tests.values()} == {"semrel-sts", "sts17-sts", "flores-bitext"}
     assert TablePlan.get(paper, "table1").blocks is blocks
-    again = Offer.get(paper).blocks(TablePlan.get(paper, "table1").spec)
+    again = Available.get(paper).blocks(TablePlan.get(paper, "table1").spec)
     assert again == blocks and again is not blocks
 
 
 def test_a_plan_is_of_all_that_a_table_can_print(told) -> None:
-    offer = Offer.get(told)
-    recipes, backbones = {system.recipe: system for system in offer.recipes}, offer.backbones
+    available = Available.get(told)
+    recipes, backbones = {system.recipe: system for system in available.recipes}, available.backbones
     assert recipes["picked"].chosen_on == "dev" and recipes["xllora"].seeds == [3, 5]
     triplets = {name: recipes[name].triplets for name in ("prompting", "xllora", "base")}
     # Positives in the pivot language share no words with anchors.
     assert triplets == {"prompting": "triplets/tiny/prompting/{lang}.tsv", "xllora": "", "base": ""}
     assert backbones["chosen"].tasks == ["bitext", "knn", "knn-xl"] and backbones["bert"].tasks is None
-    folders = {system.recipe: system.language for system in offer.variants}
+    folders = {system.recipe: system.language for system in available.variants}
     assert folders == {
         **{"base": "mul", "task-target": "*", "task-pivot": "eng", "composition": "*"},
         **{"source": "mul", "translated": "mul"},
         **{"zero-shot": "mul", "one-shot": "mul", "few-shot": "mul", "far": "mul"},
     }
-    assert [*offer.classifiers] == [*told.classifiers]
+    assert [*available.classifiers] == [*told.classifiers]
 
 
 def test_a_tables_scores_are_those_of_its_plan(paper) -> None:
@@ -116,7 +116,7 @@ def test_a_table_is_made_where_one_of_its_columns_can_be(paper) -> None:
     lira = study_of("config/lira.yaml")
 
     def has_column(study: Study, table: str) -> bool:
-        return Offer.get(study).has_column(TablePlan.get(study, table).spec)
+        return Available.get(study).has_column(TablePlan.get(study, table).spec)
 
     there = {number: has_column(lira, f"lira_table{number}") for number in (1, 2, 3, 11)}
     assert there == {1: True, 2: False, 3: True, 11: False}

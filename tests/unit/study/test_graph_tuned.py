@@ -10,8 +10,8 @@ import pytest
 
 from seedbed import yamls
 from seedbed.io import UserError
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.classifier import TunedEncoder, trained_as
-from seedbed.study.graph.offer import Offer
 from seedbed.study.graph.report import Report
 from seedbed.study.graph.score import Scores, scored_with, tunes
 from seedbed.study.graph.table import TablePlan
@@ -90,11 +90,11 @@ def test_endpoints_and_fusions_are_left_out(told: Study, ask: Ask) -> None:
         assert ask(Scores, backbone=name, recipe="base", lang="mul", test_lang="hau", tasks="news").scored == []
     column = {"label": "News", "protocol": "tuned", "metric": "f1 of sports"}
     table = {"title": "T", "caption": "C", "recipes": {"base": "Base"}, "columns": [column], "baseline": "base"}
-    blocks = Offer.get(told).blocks(TableSpec.model_validate(table))
+    blocks = Available.get(told).blocks(TableSpec.model_validate(table))
     assert {block.backbone for block in blocks} == {"bert", "other", "bare", "coded"}
     assert {cell.seed for block in blocks for cell in block.cells()} == {3, 5}
     with pytest.raises(UserError, match=r"task of it.*any of its backbones"):
-        Offer.get(told).blocks(TableSpec.model_validate(table | {"backbones": ["api"]}))
+        Available.get(told).blocks(TableSpec.model_validate(table | {"backbones": ["api"]}))
 
 
 def test_a_table_of_such_scores_shows_the_encoders_that_were_tuned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study.generator import StudyGenerator
-from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
@@ -77,7 +77,7 @@ def test_no_column_shows_what_a_task_chose_on_that_task() -> None:
         name: StudyRecipe.get(study, name).scale_chosen_on for name in ("base", "composition", "picked", "chooses+1")
     }
     assert choosers == {"base": "", "composition": "", "picked": "dev", "chooses+1": ""}
-    systems = {system.recipe: system for system in Offer.get(study).recipes}
+    systems = {system.recipe: system for system in Available.get(study).recipes}
     columns = {task: Column(label="STS", protocol="sts", metric="spearman", tasks=[task]) for task in ("sts", "dev")}
     assert _fills(systems["picked"], columns["sts"]) and not _fills(systems["picked"], columns["dev"])
     assert _fills(systems["chooses+1"], columns["dev"])

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from seedbed.io import write_json, write_table
 from seedbed.tables.pages.layout import layout
-from seedbed.tables.plan import Block, Offered, Scored, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
@@ -34,8 +34,8 @@ class Study:
 
     scores: Path
     systems: list[System]
-    backbones: dict[str, Offered]
-    tasks: dict[str, Scored]
+    backbones: dict[str, AvailableModel]
+    tasks: dict[str, AvailableTask]
     statistics: Statistics
 
     def plan(self, spec: TableSpec, **changes: object) -> list[Block]:
@@ -93,10 +93,10 @@ def make_study(
             )
             for name in recipes
         ],
-        backbones={name: Offered(paper=paper) for name, paper in (backbones or {"xlmr": "XLM-R"}).items()},
+        backbones={name: AvailableModel(paper=paper) for name, paper in (backbones or {"xlmr": "XLM-R"}).items()},
         tasks={
-            "semrel-sts": Scored(protocol="sts", languages=list(languages)),
-            "kolibri-bitext": Scored(protocol="bitext", languages=list(languages)),
+            "semrel-sts": AvailableTask(protocol="sts", languages=list(languages)),
+            "kolibri-bitext": AvailableTask(protocol="bitext", languages=list(languages)),
         },
         statistics=Statistics(resamples=resamples),
     )

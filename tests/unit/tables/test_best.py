@@ -20,7 +20,7 @@ from seedbed.tables import best
 from seedbed.tables.plan import Block, Cell, System
 from seedbed.tables.quotes import Quote
 from seedbed.tables.report import answer
-from seedbed.tables.report.standing import standing
+from seedbed.tables.report.comparison import comparisons
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column
 from seedbed.triplets.overlap import dice
@@ -272,7 +272,7 @@ def test_a_recommended_encoder_is_reported_as_one_that_was_chosen(scores, encode
         folder = "best/hau" if one.recipe == "plain" else one.folder  # the score is of the second seed's
         line = f'    SentenceTransformer("{folder}").encode(["a sentence", "another one"])  # {one.recipe} of bert'
         assert line in text
-    assert standing([found], {})[0].marks[0].value == number["value"]
+    assert comparisons([found], {})[0].marks[0].value == number["value"]
 
 
 def test_a_recommended_encoder_without_a_test_is_reported_too(encoder, tmp_path):
@@ -284,7 +284,7 @@ def test_a_recommended_encoder_without_a_test_is_reported_too(encoder, tmp_path)
     found = manifests.read(tmp_path / "best/hau/seedbed.json")["best"]
     text = answer.text({"best/hau": found}, {"Hausa": [answer.Listed.of(folder)]})
     assert "**Hausa: good** of bert, trained on 64 rows, recommended.\n\nIt is `best/hau`." in text
-    assert "| Hausa | trained on |\n| --- | --- |\n| good of  | 64 rows |" in text and standing([found], {}) == []
+    assert "| Hausa | trained on |\n| --- | --- |\n| good of  | 64 rows |" in text and comparisons([found], {}) == []
 
 
 def test_without_a_choice_the_answer_says_how_one_is_made():

@@ -19,7 +19,7 @@ from seedbed.io import UserError
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_labellers
+from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, compared, of_labellers
 from seedbed.tables.published import Published
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import read, tabulate, write
@@ -188,11 +188,11 @@ def test_a_study_names_one_that_it_has() -> None:
 def blocks_of(**tests: str) -> list[Block]:
     """Blocks of two backbones, the second in other languages, and of a classifier."""
     table = spec(columns=[{"label": "k", "protocol": "knn", "metric": "accuracy@1"}], classifiers=["random"])
-    tasks = {"labels": Scored(protocol="knn", languages=["hau", "ind"], k=[1])}
+    tasks = {"labels": AvailableTask(protocol="knn", languages=["hau", "ind"], k=[1])}
     drawn = of_labellers(
         table,
         [System(recipe="random", language="mul", seeds=[1, 2], backbones=["drawn"])],
-        {"drawn": Offered()},
+        {"drawn": AvailableModel()},
         tasks,
         "base",
     )

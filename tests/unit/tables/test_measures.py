@@ -13,10 +13,10 @@ from scipy import stats
 
 from seedbed.evaluation.protocols import sts
 from seedbed.io import write_json, write_table
+from seedbed.tables.available import System
 from seedbed.tables.cells import cell
 from seedbed.tables.measures import Measure, average, measure
-from seedbed.tables.offered import System
-from seedbed.tables.plan import Offered, Scored, plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, TableSpec
@@ -99,8 +99,8 @@ def test_means_of_means_over_languages_weigh_each_language_once(tmp_path) -> Non
             ],
         }
     )
-    tasks = {task: Scored(protocol="bitext", languages=codes) for task, codes in languages.items()}
-    blocks = plan(spec, [System(recipe="base", language="mul", seeds=[0])], {"b": Offered()}, tasks, "base")
+    tasks = {task: AvailableTask(protocol="bitext", languages=codes) for task, codes in languages.items()}
+    blocks = plan(spec, [System(recipe="base", language="mul", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
     table = tabulate(blocks, scores, Statistics(resamples=100), spec, Published(None, tmp_path))
     averages = table[table["language"] == "avg"].set_index("column")["value"]
     assert averages["nested"] == averages["flat"] == pytest.approx(100 * (1 + 0 * 3 + 0.5 * 2) / 6, abs=1e-3)
@@ -122,8 +122,8 @@ def test_what_is_no_share_has_three_decimals_and_the_number_of_what_it_is_over(t
     ]
     given = {"title": "T", "caption": "c", "columns": columns, "recipes": {"base": "Base"}}
     of_table = TableSpec.model_validate(given)
-    tasks = {"geometry": Scored(protocol="geometry", languages=["hau"])}
-    blocks = plan(of_table, [System(recipe="base", language="hau", seeds=[0])], {"b": Offered()}, tasks, "base")
+    tasks = {"geometry": AvailableTask(protocol="geometry", languages=["hau"])}
+    blocks = plan(of_table, [System(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
     table = tabulate(blocks, scores, Statistics(resamples=100), of_table, Published(None, tmp_path))
     assert table["n"].tolist() == [10, 10, 15, 15]
     for across in ("languages", "columns"):

@@ -5,11 +5,11 @@ import pandas as pd
 import pytest
 
 from seedbed.io import UserError, write_table
-from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.available import Available
 from seedbed.study.model import Study
 from seedbed.tables.figures.plot import plot
 from seedbed.tables.figures.specs import FigureSpec
-from seedbed.tables.plan import Offered, Scored, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import OVERLAP, TableSpec
@@ -62,10 +62,10 @@ def systems():
 
 def planned(spec=SPEC):
     """The blocks of a study of two encoders."""
-    backbones = {"a": Offered(paper="XLM-R"), "b": Offered(paper="mmBERT")}
+    backbones = {"a": AvailableModel(paper="XLM-R"), "b": AvailableModel(paper="mmBERT")}
     tasks = {
-        "semrel": Scored(protocol="sts", languages=["hau", "ind"]),
-        "all triplets": Scored(protocol=OVERLAP, languages=["eng", "hau", "ind"]),
+        "semrel": AvailableTask(protocol="sts", languages=["hau", "ind"]),
+        "all triplets": AvailableTask(protocol=OVERLAP, languages=["eng", "hau", "ind"]),
     }
     return plan(spec, systems(), backbones, tasks, "prompting", {"eng"})
 
@@ -223,7 +223,7 @@ def test_a_study_knows_what_its_recipes_learn_from():
             "tasks": {"t": {"protocol": "sts", "source": source}},
         }
     )
-    found = {system.recipe: system.triplets for system in Offer.get(study).recipes}
+    found = {system.recipe: system.triplets for system in Available.get(study).recipes}
     assert found == {
         "base": "", "unsupervised": "",
         "crosslingual": "corpora/{lang}/nli.tsv",

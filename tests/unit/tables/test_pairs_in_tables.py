@@ -12,14 +12,16 @@ from scipy.stats import spearmanr
 from seedbed.evaluation.significance import percentiles
 from seedbed.io import UserError, write_json, write_table
 from seedbed.tables.pages.layout import layout
-from seedbed.tables.plan import Offered, Scored, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, Paper, TableSpec
 from seedbed.tables.tabulate import tabulate
 
 SYSTEMS = [System(recipe="base", language="mul", seeds=[0]), System(recipe="multi-mc", language="*", seeds=[1, 2])]
-TASKS = {"kardes": Scored(protocol="sts", languages=["aze", "kaz", "uzn"], pairs=["aze-kaz", "aze-uzn", "kaz-uzn"])}
+TASKS = {
+    "kardes": AvailableTask(protocol="sts", languages=["aze", "kaz", "uzn"], pairs=["aze-kaz", "aze-uzn", "kaz-uzn"])
+}
 COLUMN = {"protocol": "sts", "metric": "spearman", "paper_task": "K-STS (CL)"}
 CSV = "system,slug,backbone,language,task,metric,value,std,note\nMulti,multi-mc,LaBSE,{},K-STS (CL),spearman,{},,\n"
 
@@ -33,7 +35,7 @@ def spec(**changes: object) -> TableSpec:
 
 
 def planned(table: TableSpec, reserved: frozenset[str] = frozenset()):
-    return plan(table, SYSTEMS, {"labse": Offered(paper="LaBSE")}, TASKS, "base", reserved)
+    return plan(table, SYSTEMS, {"labse": AvailableModel(paper="LaBSE")}, TASKS, "base", reserved)
 
 
 def test_a_column_has_languages_or_pairs() -> None:

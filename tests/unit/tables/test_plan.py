@@ -7,14 +7,14 @@ from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
-from seedbed.tables.plan import Offered, Scored, System, of_labellers, plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, System, of_labellers, plan
 from seedbed.tables.specs import Column, TableSpec
 
 STS = {"label": "STS", "protocol": "sts", "metric": "spearman"}
 TASKS = {
-    "semrel": Scored(protocol="sts", languages=["hau", "ind"]),
-    "semrel-dev": Scored(protocol="sts", languages=["hau"], on_request=True),
-    "flores": Scored(protocol="bitext", languages=["hau", "ind", "swh"]),
+    "semrel": AvailableTask(protocol="sts", languages=["hau", "ind"]),
+    "semrel-dev": AvailableTask(protocol="sts", languages=["hau"], on_request=True),
+    "flores": AvailableTask(protocol="bitext", languages=["hau", "ind", "swh"]),
 }
 
 
@@ -35,7 +35,12 @@ def systems(**changes):
 
 def planned(table, **changes):
     """The blocks of a table of the study above."""
-    facts = {"systems": systems(), "backbones": {"xlm-r": Offered(paper="XLM-R")}, "tasks": TASKS, "baseline": "base"}
+    facts = {
+        "systems": systems(),
+        "backbones": {"xlm-r": AvailableModel(paper="XLM-R")},
+        "tasks": TASKS,
+        "baseline": "base",
+    }
     return plan(table, **{**facts, **changes})
 
 
@@ -60,7 +65,7 @@ def test_a_task_on_request_is_in_tables_that_name_it():
 
 
 def test_backbones_on_request_and_named_ones():
-    backbones = {"xlm-r": Offered(paper="XLM-R"), "roberta": Offered(paper="RoBERTa", on_request=True)}
+    backbones = {"xlm-r": AvailableModel(paper="XLM-R"), "roberta": AvailableModel(paper="RoBERTa", on_request=True)}
     assert [block.backbone for block in planned(spec(), backbones=backbones)] == ["xlm-r"]
     for name in ("RoBERTa", "roberta"):  # the paper's or the study's
         assert [block.backbone for block in planned(spec(backbones=[name]), backbones=backbones)] == ["roberta"]
@@ -87,8 +92,8 @@ def test_a_closed_list_of_languages():
 def test_a_language_that_a_table_does_not_show_parts_no_column():
     """Paper 000's Korean test set is another than its other languages'; both also have English."""
     tasks = {
-        "semrel": Scored(protocol="sts", languages=["eng", "hau", "ind"]),
-        "sts17": Scored(protocol="sts", languages=["eng", "kor"]),
+        "semrel": AvailableTask(protocol="sts", languages=["eng", "hau", "ind"]),
+        "sts17": AvailableTask(protocol="sts", languages=["eng", "kor"]),
     }
     whole = {"hau": "semrel", "ind": "semrel", "kor": "sts17"}
     closed = spec(languages=["hau", "ind", "kor"], only_languages=True)
@@ -180,14 +185,14 @@ BASELINES = [
     for form, names in {"random": ["drawn"], "fine-tuned": ["tuned", "small"], "majority": []}.items()
 ]
 CLASSIFIERS = {
-    "drawn": Offered(paper="Random"),
-    "tuned": Offered(on_request=True),
-    "small": Offered(languages=["hau"]),
+    "drawn": AvailableModel(paper="Random"),
+    "tuned": AvailableModel(on_request=True),
+    "small": AvailableModel(languages=["hau"]),
 }
 
 
 def shown_beside(table, **changes):
-    tasks = {**TASKS, "labels": Scored(protocol="knn", languages=["hau", "ind"], k=[1, 5])}
+    tasks = {**TASKS, "labels": AvailableTask(protocol="knn", languages=["hau", "ind"], k=[1, 5])}
     facts = {"systems": BASELINES, "classifiers": CLASSIFIERS, "tasks": tasks, "baseline": "base"}
     return of_labellers(table, **{**facts, **changes})
 
@@ -204,7 +209,7 @@ def test_a_column_has_only_classifiers_that_are_asked_in_all_its_languages():
     narrow = spec(columns=[KNN | {"languages": ["hau"]}], classifiers=["fine-tuned"])
     assert [(block.backbone, block.tests) for block in shown_beside(narrow)] == [("small", {"hau": "labels"})]
     assert not shown_beside(spec(columns=[KNN], classifiers=["fine-tuned"]))
-    other = {"small": Offered(tasks=["sib"])}
+    other = {"small": AvailableModel(tasks=["sib"])}
     assert not shown_beside(narrow, classifiers=other)
     named = spec(columns=[KNN], classifiers=["random", "fine-tuned"], backbones=["Random"])
     assert [block.backbone for block in shown_beside(named)] == ["drawn"]
@@ -222,7 +227,7 @@ def test_kinds_of_a_classifier_come_in_the_specs_order_and_have_a_baseline_of_th
 
 def test_kinds_of_one_classifier_need_names_of_their_own():
     kinds = [System(recipe=kind, language="mul", seeds=[1], backbones=["gemma"]) for kind in ("zero-shot", "one-shot")]
-    shown = {"systems": kinds, "classifiers": {"gemma": Offered()}}
+    shown = {"systems": kinds, "classifiers": {"gemma": AvailableModel()}}
     with pytest.raises(UserError) as error:
         shown_beside(spec(columns=[KNN], classifiers=["zero-shot", "one-shot"]), **shown)
     told = "table 'T': zero-shot and one-shot would both be rows 'gemma'; give each kind a printed name of its own: "
@@ -262,7 +267,7 @@ def test_a_table_that_cannot_show_classifiers(changes, told):
 
 
 def test_a_column_asks_for_neighbours_that_its_task_has() -> None:
-    tasks = {"labels": Scored(protocol="knn", languages=["hau"], k=[1, 5])}
+    tasks = {"labels": AvailableTask(protocol="knn", languages=["hau"], k=[1, 5])}
     shown = spec(columns=[KNN | {"metric": "accuracy@5"}], open=True)
     assert planned(shown, tasks=tasks)
     with pytest.raises(UserError, match=r"tasks.labels.k: \[1, 5\]; column 'knn'.*add 10"):

@@ -10,7 +10,7 @@ import pytest
 
 from seedbed import yamls
 from seedbed.resources import resource, specs
-from seedbed.study.graph.offer import Offer
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
 from seedbed.tables.pages.layout import layout, row_names
@@ -37,7 +37,7 @@ def shipped(group: str) -> Study:
 def planned(name: str) -> list[Block]:
     """What the paper's study shows in a table: nothing where nobody has its data."""
     study = shipped(SPECS[name].group)
-    return TablePlan.get(study, name).blocks if Offer.get(study).has_column(SPECS[name]) else []
+    return TablePlan.get(study, name).blocks if Available.get(study).has_column(SPECS[name]) else []
 
 
 def columns(spec: TableSpec, blocks: list[Block]) -> list[Column]:

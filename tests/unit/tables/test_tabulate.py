@@ -13,7 +13,7 @@ from scripts import tabulate as program
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams, with_seeds
 from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.cells import significant, trained_on
-from seedbed.tables.plan import Offered, Scored
+from seedbed.tables.plan import AvailableModel, AvailableTask
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, read, write
 from tests.programs import call
@@ -211,7 +211,7 @@ def test_the_printed_average_over_backbones_stands_beside_the_same_cells_alone(m
 
 @pytest.mark.parametrize("order", [1, -1])
 def test_an_average_over_backbones_of_unequal_languages_stands_beside_the_same_cells(make, order):
-    offered = {"a": Offered(paper="XLM-R"), "b": Offered(paper="mmBERT", languages=["hau"])}
+    offered = {"a": AvailableModel(paper="XLM-R"), "b": AvailableModel(paper="mmBERT", languages=["hau"])}
     offered = dict([*offered.items()][::order])
     table = over_backbones(make, SEVEN, {"a": "XLM-R", "b": "mmBERT"}, backbones=offered)
     own = table[(table["backbone"] != "avg") & (table["language"] != "avg")]
@@ -306,7 +306,7 @@ def test_tasks_of_one_protocol_share_a_column_unless_they_share_a_language(make,
         shutil.copytree(folder, folder.with_name("other-sts"))
 
     def columns(**languages):
-        tasks = {f"{name}-sts": Scored(protocol="sts", languages=codes) for name, codes in languages.items()}
+        tasks = {f"{name}-sts": AvailableTask(protocol="sts", languages=codes) for name, codes in languages.items()}
         table = study.tabulate(spec, tasks=tasks)
         return list(table.drop_duplicates(["column", "language"])[["column", "language", "task"]].agg(" ".join, axis=1))
 

@@ -5,7 +5,7 @@ import pytest
 from seedbed.io import UserError
 from seedbed.tables.figures.maps import plan_map
 from seedbed.tables.figures.specs import FigureSpec
-from seedbed.tables.plan import Offered, System
+from seedbed.tables.plan import AvailableModel, System
 
 SYSTEMS = [
     System(recipe="published", language="mul", seeds=[0]),
@@ -13,10 +13,10 @@ SYSTEMS = [
     System(recipe="xllora", language="*", seeds=[13]),
 ]
 BACKBONES = {
-    "labse": Offered(paper="LaBSE"),
-    "both": Offered(paper="DistFuse (2)", fused=True),
-    "xlmr": Offered(paper="XLM-R"),
-    "bought": Offered(paper="Cohere", on_request=True),
+    "labse": AvailableModel(paper="LaBSE"),
+    "both": AvailableModel(paper="DistFuse (2)", fused=True),
+    "xlmr": AvailableModel(paper="XLM-R"),
+    "bought": AvailableModel(paper="Cohere", on_request=True),
 }
 TASKS = {"labelled_texts": {"nusax-knn": ["ace", "fra", "ind"]}, "parallel": {"tatoeba": ["ace", "fra", "swh"]}}
 RESERVED = {"fra"}

@@ -10,8 +10,8 @@ import pytest
 
 from scripts import report as program
 from seedbed.io import UserError, write_json, write_table
+from seedbed.tables.report.comparison import comparisons
 from seedbed.tables.report.report import SCRIPT, Content, report
-from seedbed.tables.report.standing import standing
 from tests.programs import call
 
 HOSTILE = '<script>alert("x")</script>'
@@ -178,7 +178,7 @@ def test_every_language_stands_on_the_page(files, tmp_path):
         "base": "base",
         "test": test,
     }
-    report(files, Content("T", languages=standing([best], {"hau": f"Chadic {HOSTILE}"})), tmp_path / "report.zip")
+    report(files, Content("T", languages=comparisons([best], {"hau": f"Chadic {HOSTILE}"})), tmp_path / "report.zip")
     page = read_page(tmp_path / "report.zip")
     text = " ".join(page.text.split())
     assert f"Hausa {HOSTILE} Chadic {HOSTILE} xllora e5 40.0 -4.0 to 61.0 20.0" in text and len(page.scripts) == 1

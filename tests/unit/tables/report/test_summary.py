@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seedbed.tables.plan import Offered
+from seedbed.tables.plan import AvailableModel
 from seedbed.tables.specs import TableSpec
 from tests.unit.tables.conftest import page
 
@@ -98,7 +98,7 @@ def test_a_column_that_the_study_lacks_is_left_out_if_the_table_may_be_partial(s
 def test_what_lacks_a_column_that_others_have_has_no_mean_of_it(several):
     means = [{"label": "Half", "columns": ["STS"]}, {"label": "All", "columns": ["Half", "Bitext"]}]
     spec = TableSpec.model_validate(SPEC | {"over_columns": means})
-    narrow = {"a": Offered(paper="XLM-R"), "b": Offered(paper="mmBERT", tasks=["semrel-sts"])}
+    narrow = {"a": AvailableModel(paper="XLM-R"), "b": AvailableModel(paper="mmBERT", tasks=["semrel-sts"])}
     table = several.tabulate(spec, backbones=narrow)
     assert list(averages(table).index) == ["STS", "Bitext", "Half", "All"]
     assert list(averages(table, backbone="b").index) == ["STS", "Half"]

@@ -47,7 +47,7 @@ class System(Settings):
         return languages_of(language)[0] if self.language == "*" else self.language
 
 
-class Scored(Settings):
+class AvailableTask(Settings):
     """A task of the study and its languages."""
 
     protocol: str
@@ -62,7 +62,7 @@ class Scored(Settings):
     """Numbers of neighbours of its scores."""
 
 
-class Offered(Settings):
+class AvailableModel(Settings):
     """A backbone or classifier of the study."""
 
     paper: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from seedbed.tables.report.standing import standing
+from seedbed.tables.report.comparison import comparisons
 
 
 def best(code: str, value: float, task: str = "sts", *, interval: bool = True, overlap: bool = True) -> dict:
@@ -15,7 +15,7 @@ def best(code: str, value: float, task: str = "sts", *, interval: bool = True, o
 
 
 def test_languages_are_ordered_on_an_axis_that_holds_every_number():
-    (group,) = standing([best("hau", 20), best("ind", 60)], {"hau": "Afro-Asiatic"})
+    (group,) = comparisons([best("hau", 20), best("ind", 60)], {"hau": "Afro-Asiatic"})
     assert (group.task, group.metric, group.start, group.end) == ("sts", "spearman", 0, 70)
     high, low = group.marks
     assert [(one.name, one.family, one.value, one.base, one.overlap) for one in (high, low)] == [
@@ -28,7 +28,7 @@ def test_languages_are_ordered_on_an_axis_that_holds_every_number():
 
 
 def test_each_task_has_an_axis_of_its_own():
-    groups = standing([best("hau", 20), best("kin", 90, "bitext")], {})
+    groups = comparisons([best("hau", 20), best("kin", 90, "bitext")], {})
     assert [(group.task, [one.name for one in group.marks]) for group in groups] == [
         ("sts", ["Hau"]),
         ("bitext", ["Kin"]),
@@ -36,11 +36,11 @@ def test_each_task_has_an_axis_of_its_own():
 
 
 def test_without_interval_or_word_overlap_a_language_has_its_score_alone():
-    ((mark,),) = (group.marks for group in standing([best("hau", 20, interval=False, overlap=False)], {}))
+    ((mark,),) = (group.marks for group in comparisons([best("hau", 20, interval=False, overlap=False)], {}))
     assert (mark.low, mark.overlap, mark.overlap_at, mark.width) == (None, None, None, 0) and mark.left == mark.at
 
 
 def test_scores_below_zero_have_a_place():
-    (group,) = standing([best("hau", -3)], {})
+    (group,) = comparisons([best("hau", -3)], {})
     assert group.start == -20 and group.end == 10
     assert all(0 <= place <= 100 for mark in group.marks for place in (mark.at, mark.left, mark.base_at))

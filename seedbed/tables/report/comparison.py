@@ -28,7 +28,7 @@ class Mark(NamedTuple):
     overlap_at: float | None
 
 
-class Standing(NamedTuple):
+class Comparison(NamedTuple):
     """The languages that are compared by one metric of one task, the highest first."""
 
     task: str
@@ -38,7 +38,7 @@ class Standing(NamedTuple):
     marks: list[Mark]
 
 
-def standing(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) -> list[Standing]:
+def comparisons(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) -> list[Comparison]:
     """The languages of each task and metric, in order of first appearance.
 
     Args:
@@ -48,16 +48,16 @@ def standing(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) -> 
     groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for one in (one for one in best if one["test"]):
         groups.setdefault((one["test"]["task"], one["test"]["metric"]), []).append(one)
-    return [_standing(*named, members, families) for named, members in groups.items()]
+    return [_comparison(*named, members, families) for named, members in groups.items()]
 
 
-def _standing(task: str, metric: str, members: list[Mapping[str, Any]], families: Mapping[str, str]) -> Standing:
+def _comparison(task: str, metric: str, members: list[Mapping[str, Any]], families: Mapping[str, str]) -> Comparison:
     every = [number for one in members for number in _numbers(one)]
     start, end = int(min(every) // STEP * STEP), int(-(-max(every) // STEP) * STEP)
     length = max(end - start, STEP)
     ordered = sorted(members, key=lambda one: -one["test"]["score"]["value"])
     marks = [_mark(one, families.get(one["language"], ""), start, length) for one in ordered]
-    return Standing(task, metric, start, start + length, marks)
+    return Comparison(task, metric, start, start + length, marks)
 
 
 def _numbers(one: Mapping[str, Any]) -> list[float]:

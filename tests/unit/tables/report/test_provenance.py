@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from seedbed.tables.report import making
+from seedbed.tables.report import provenance
 from seedbed.tables.settings import Forecast
 
 
@@ -28,7 +28,7 @@ def benchmarks(tmp_path: Path) -> Path:
 
 
 def test_hours_are_those_of_the_last_time_that_each_job_ran(benchmarks):
-    jobs, cores, gpus = making.hours(benchmarks, {"train_encoder": 1, "score": 1})
+    jobs, cores, gpus = provenance.hours(benchmarks, {"train_encoder": 1, "score": 1})
     assert (jobs, cores, gpus) == (3, pytest.approx(1.1), pytest.approx(0.5))
 
 
@@ -36,7 +36,7 @@ def test_an_hour_of_two_gpus_is_two_and_of_a_server_none(benchmarks):
     for name in ("synthesise/large/xllora/hau/0", "synthesise/served/xllora/hau/0", "synthesise/small/xllora/hau/0"):
         (benchmarks / name).parent.mkdir(parents=True)
         (benchmarks / f"{name}.jsonl").write_text(json.dumps({"s": 3600, "cpu_time": 0}))
-    *_, cards = making.hours(benchmarks, {"synthesise": 1, "synthesise/large": 4, "synthesise/served": 0})
+    *_, cards = provenance.hours(benchmarks, {"synthesise": 1, "synthesise/large": 4, "synthesise/served": 0})
     assert cards == pytest.approx(5)
 
 
@@ -44,16 +44,16 @@ def test_jobs_that_no_folder_holds_alone_are_named_by_a_pattern(benchmarks):
     for name in ("score/b/base/mul/hau.all", "score/b/base/mul/hau.qa", "score/b/other/mul/hau.qa"):
         (benchmarks / name).parent.mkdir(parents=True, exist_ok=True)
         (benchmarks / f"{name}.jsonl").write_text(json.dumps({"s": 3600, "cpu_time": 0}))
-    *_, cards = making.hours(benchmarks, {"score": 1, "score/*.qa": 0, "score/b": 2})
-    *_, fewer = making.hours(benchmarks, {"score": 0, "score/*.qa": 0, "score/b": 0})
+    *_, cards = provenance.hours(benchmarks, {"score": 1, "score/*.qa": 0, "score/b": 2})
+    *_, fewer = provenance.hours(benchmarks, {"score": 0, "score/*.qa": 0, "score/b": 0})
     assert cards - fewer == pytest.approx(2), "of the longest that fits"
 
 
 def test_a_processor_is_named_where_linux_names_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(making, "PROCESSORS", tmp_path / "cpuinfo")
-    assert making.processor() == platform.machine()
+    monkeypatch.setattr(provenance, "PROCESSORS", tmp_path / "cpuinfo")
+    assert provenance.processor() == platform.machine()
     (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Example 9000 @ 2 GHz\nmodel name\t: other\n")
-    assert making.processor() == "Example 9000 @ 2 GHz"
+    assert provenance.processor() == "Example 9000 @ 2 GHz"
 
 
 def test_the_gpus_of_this_machine_are_named_if_there_are_some(benchmarks, tmp_path, monkeypatch):
@@ -64,16 +64,16 @@ def test_the_gpus_of_this_machine_are_named_if_there_are_some(benchmarks, tmp_pa
     )
     program.chmod(0o755)
     monkeypatch.setenv("PATH", str(program.parent), prepend=":")
-    assert making.graphics() == ["2 x NVIDIA A", "1 x NVIDIA B"]
-    told = making.run_facts(benchmarks, Forecast(device="gpu"), {})
+    assert provenance.graphics() == ["2 x NVIDIA A", "1 x NVIDIA B"]
+    told = provenance.run_facts(benchmarks, Forecast(device="gpu"), {})
     assert re.fullmatch(r"\d+ cores, .+, 2 x NVIDIA A, 1 x NVIDIA B, \w+", told["Machine"])
     program.write_text("#!/bin/sh\necho no devices; exit 9")
-    assert making.graphics() == []
+    assert provenance.graphics() == []
 
 
 def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
     prices = Forecast(device="gpu", gpu_hour=2, cpu_hour=0.1, currency="EUR")
-    told = making.run_facts(benchmarks, prices, {"train_encoder": 1})
+    told = provenance.run_facts(benchmarks, prices, {"train_encoder": 1})
     assert told["Jobs"] == "3, 1.10 CPU hours, 0.50 GPU hours" and told["Cost"] == "1.11 EUR"
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", told["Made"]) and re.fullmatch(
         r"[0-9a-f]+\+?|v.*|not known", told["Commit"]
@@ -81,5 +81,5 @@ def test_a_page_says_the_cost_where_there_are_prices(benchmarks):
 
 
 def test_jobs_of_a_machine_without_a_gpu_took_no_gpu_hours(benchmarks):
-    told = making.run_facts(benchmarks, Forecast(device="cpu"), {"train_encoder": 1})
+    told = provenance.run_facts(benchmarks, Forecast(device="cpu"), {"train_encoder": 1})
     assert told["Jobs"].endswith("0.00 GPU hours") and "Cost" not in told

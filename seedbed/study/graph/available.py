@@ -14,7 +14,7 @@ from seedbed.study.model import Part
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 from seedbed.tables.figures.maps import Mapped, plan_map
 from seedbed.tables.figures.specs import FigureSpec, Map
-from seedbed.tables.plan import Block, Offered, Scored, System, compared, of_labellers, plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, compared, of_labellers, plan
 from seedbed.tables.specs import OVERLAP, TableSpec
 
 TRIPLETS = "training triplets"
@@ -22,7 +22,7 @@ TRIPLETS = "training triplets"
 
 
 @dataclass(frozen=True)
-class Offer(Part):
+class Available(Part):
     """The parts of a study that tables and maps can show."""
 
     @cached_property
@@ -46,10 +46,10 @@ class Offer(Part):
         )
 
     @cached_property
-    def backbones(self) -> dict[str, Offered]:
+    def backbones(self) -> dict[str, AvailableModel]:
         """The backbones that a table of encoders can show."""
         return {
-            name: Offered(
+            name: AvailableModel(
                 paper=spec.paper,
                 on_request=spec.on_request,
                 fused=bool(spec.fusion),
@@ -88,10 +88,10 @@ class Offer(Part):
         ]
 
     @cached_property
-    def classifiers(self) -> dict[str, Offered]:
+    def classifiers(self) -> dict[str, AvailableModel]:
         """The classifiers that tables can show."""
         return {
-            name: Offered(
+            name: AvailableModel(
                 paper=spec.paper,
                 on_request=spec.on_request,
                 languages=spec.languages,
@@ -101,11 +101,11 @@ class Offer(Part):
         }
 
     @cached_property
-    def tasks(self) -> dict[str, Scored]:
+    def tasks(self) -> dict[str, AvailableTask]:
         """The tasks whose scores, or the triplets whose overlap, a table can show."""
         study = self.study
         scored = {
-            name: Scored(
+            name: AvailableTask(
                 protocol=task.protocol,
                 languages=study.tested_by(name),
                 pairs=study.pairs_tested_by(name),
@@ -114,7 +114,7 @@ class Offer(Part):
             )
             for name, task in sorted(study.tasks.items())
         }
-        return scored | {TRIPLETS: Scored(protocol=OVERLAP, languages=sorted(study.languages))}
+        return scored | {TRIPLETS: AvailableTask(protocol=OVERLAP, languages=sorted(study.languages))}
 
     # ---- What tables and figures show.
 
