@@ -108,8 +108,11 @@ def versions_of(*libraries: str) -> dict[str, str]:
 def trained_rows(manifest: Mapping[str, Any]) -> int | None:
     """How many different rows an encoder was last trained on, by its manifest; None: it does not say, as of a backbone.
 
-    Where the steps end before all rows have been read, these are the rows of its batches.
+    Where the steps end before all rows have been read, these are the rows of its batches. Where batches are laid out by
+    sets or languages, some rows are read again before others are read at all, so that the training counts them.
     """
     facts = manifest.get("training") or {}
-    rows, steps, batch = (facts.get(name) for name in ("examples", "steps", "batch_size"))
-    return rows if rows is None or steps is None or batch is None else min(rows, steps * batch)
+    rows, read, steps, batch = (facts.get(name) for name in ("examples", "examples_read", "steps", "batch_size"))
+    if read is not None or rows is None or steps is None or batch is None:
+        return rows if read is None else read
+    return min(rows, steps * batch)

@@ -127,7 +127,10 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
         model: the model that was validated.
         where: the place in the message.
     """
-    fault = error.errors()[0]
+    fault, *others = error.errors()
+    if fault["type"] == "missing":  # maybe it is there under a misspelt name
+        unknown = (one for one in others if one["type"] == "extra_forbidden" and one["loc"][:-1] == fault["loc"][:-1])
+        fault = next(unknown, fault)
     place = ".".join([where, *(str(part) for part in fault["loc"])])
     if fault["type"] == "invalid_key" or (fault["type"] == "string_type" and fault["loc"][-1] == "[key]"):
         group = place.removesuffix(".[key]").rpartition(".")[0]

@@ -3,6 +3,8 @@
 import contextlib
 import json
 import logging
+import math
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -37,6 +39,8 @@ class Events:
     """When the current run began; None: there is none."""
     log: str = ""
     """Snakemake's log of the last run, if it was recorded."""
+    read_at: float = math.inf
+    """When they were read, in seconds of the epoch: of what began later they say nothing."""
 
     def failed(self) -> list[Event]:
         """The jobs that failed in the current run."""
@@ -63,12 +67,12 @@ def keep(results: Path, logger: logging.Logger) -> None:
 
 def read(results: Path) -> Events:
     """Read the recorded events; an incomplete last line is ignored."""
-    file, since, last = results / EVENTS, held_since(results / LOCK), {}
+    now, file, since, last = time.time(), results / EVENTS, held_since(results / LOCK), {}
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else ():
         with contextlib.suppress(json.JSONDecodeError):
             output, *told = json.loads(line)
             last[output] = Event(*told)
-    return Events(last, since, max(map(str, (RECORDS / "log").glob("*.snakemake.log")), default=""))
+    return Events(last, since, max(map(str, (RECORDS / "log").glob("*.snakemake.log")), default=""), now)
 
 
 def last_words(events: Events) -> str:

@@ -30,7 +30,10 @@ def state_of(job: Job, known: Events) -> State:
         return "running"
     begun = max(_written(job.log), last.time if last and last.kind == FAILED else 0)
     ended = max([ended, *map(_written, job.outputs)])
-    return "failed" if begun > ended + SLACK * bool(ended) else "to do"
+    if begun <= ended + SLACK * bool(ended):
+        return "to do"
+    # What the current run began after its events were read has a log, and no event yet.
+    return "running" if known.run_since is not None and begun >= known.read_at else "failed"
 
 
 def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any, get_args
 
@@ -11,7 +12,8 @@ import pytest
 from seedbed.encoders.settings import Backbone
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import MADE_FROM, Generator
-from seedbed.settings import NO_RESULT, NoResult, Settings
+from seedbed.io import UserError
+from seedbed.settings import NO_RESULT, NoResult, Settings, validated
 from seedbed.study.model import Study
 
 WEIGHTS = {"source": {"file": "x"}}
@@ -98,3 +100,23 @@ def test_each_setting_of_a_generator_decides_something_or_changes_no_result():
     decisive = {name for names in MADE_FROM.values() for name in names} - {"origin"}
     assert not decisive & IDLE["Generator"]
     assert {*Generator.model_fields} - decisive - IDLE["Generator"] == OF_NOTHING_MADE
+
+
+class _Required(Settings):
+    """Settings of which one must be given."""
+
+    protocol: str
+    k: int = 1
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"protocoll": "knn"}, "task.protocoll: unknown key; did you mean 'protocol'?"),
+        ({"k": 2}, "task.protocol: Field required"),
+        ({"protocol": "knn", "kk": 2}, "task.kk: unknown key; did you mean 'k'?"),
+    ],
+)
+def test_a_misspelt_key_is_named_before_the_one_that_is_missing(given, told):
+    with pytest.raises(UserError, match=f"^{re.escape(told)}"):
+        validated(_Required, given, "task")

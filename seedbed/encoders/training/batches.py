@@ -75,7 +75,8 @@ def lay_out(
 
     Returns:
         The rows, steps times batch_size, with columns of LANGUAGE if there are several languages; and counts:
-        `examples`, the number of ids (`sets`: of each set), and `missing`, how many ids a language lacks.
+        `examples`, the number of ids (`sets`: of each set), `examples_read`, how many different ones the batches have,
+        and `missing`, how many ids a language lacks.
 
     Raises:
         UserError: too few rows for one step; a set that fills no batch in any language; or, for cross-lingual batches,
@@ -97,7 +98,7 @@ def lay_out(
     draw_batches = sample_shared_batches if isinstance(training.batches, Mapping) else sample_batches
     drawn = list(draw_batches(decks, has, len(texts), training, steps, np.random.default_rng(seed)))
     rows, languages = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
-    counts: dict[str, Any] = {"examples": examples}
+    counts: dict[str, Any] = {"examples": examples, "examples_read": len(np.unique(rows))}
     if training.batches != "mixed":
         counts["sets"] = {name or "others": len(deck) for name, deck in decks.items()}
     if missing := {code: int(count) for code, count in zip(ids, (~has).sum(axis=0), strict=True) if count}:

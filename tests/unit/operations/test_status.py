@@ -64,6 +64,13 @@ def test_a_log_without_an_end_is_a_failure(job):
     assert state_of(job, Events()) == "failed"
 
 
+def test_a_job_that_the_run_began_after_its_events_were_read_is_running(job):
+    left(job.log, 100)
+    assert state_of(job, Events(run_since=10, read_at=99)) == "running"
+    assert state_of(job, Events(run_since=10, read_at=101)) == "failed", "an earlier run began it"
+    assert state_of(job, Events(read_at=99)) == "failed", "no run is going on"
+
+
 @pytest.mark.parametrize(
     ("log", "benchmark", "found"), [(100, 101, "to do"), (100, 99.5, "to do"), (100, 50, "failed")]
 )

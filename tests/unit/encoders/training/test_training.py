@@ -505,7 +505,7 @@ class TestProgram:
         assert front_matter["library_name"] == "sentence-transformers"
         assert {"seedbed", "xllora"} <= set(front_matter["tags"])
         assert "# tiny xllora hau" in card
-        assert "| seed | 7 |" in card
+        assert "| seed | 7 |" in card and "| prompt before a text | none |" in card
         assert "| objective | contrast cutoff 0 |" in card and "| temperature |" in card
         assert r"| anchors | file a corpus \| a year | cc-by-4.0 |" in card
         assert not any(sentence in card for sentence in sentences)
