@@ -45,7 +45,7 @@ COMMENTS = {
     ): "The encoder that training starts from, and what its makers put before a text; hub: NAME takes one of a hub.",
     (
         "training",
-    ): "Of recipes that have no settings of their own. adjacent has: `adjacent: {training: {steps: 100}}` changes it.",
+    ): "Of recipes that have no settings of their own. Presets have: `adjacent: {training: {steps: 100}}` changes it.",
     ("recipes",): "How encoders are made; leave out those that you do not want. bare is base without its prefix.",
     ("tasks",): "What encoders are scored on.",
     ("best",): "Which encoder the answer names first, and why.",
