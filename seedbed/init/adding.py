@@ -104,7 +104,8 @@ def _report_alone(parts: Parts) -> None:
     several languages says which encoder is the best."""
     dev, test = parts.tasks.values()
     rows = [dev["source"]["buckets"][0], test["source"]["buckets"][1]]
-    source = {"file": test["source"]["file"]} | ({} if rows == [0, 100] else {"buckets": rows})
+    whole = rows == [0, 100]  # then there is nothing to split
+    source = {"file": test["source"]["file"]} if whole else test["source"] | {"buckets": rows}
     name = parts.best["test"].removesuffix("-test")
     parts.tasks, parts.best = {name: test | {"source": source}}, {"test": name}
     parts.said = [f"{rows[1]} % of its rows report, and the others train." if parts.recipes else "All its rows report."]

@@ -16,7 +16,7 @@ from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
 from seedbed.init import own_tables
-from seedbed.init.own_tables import COLUMNS, HALVES, OWN, form_of, is_table
+from seedbed.init.own_tables import COLUMNS, HALVED_BY, HALVES, OWN, form_of, is_table
 from seedbed.init.own_text import (
     LEAST,
     LINES,
@@ -331,7 +331,7 @@ class OwnTable:
         low, high = own_tables.scale_of(pd.concat(half["score"] for half in halves))
         chosen, told = map(len, halves)
         said = f"Scores of the test set are from {low:g} to {high:g}; {chosen} of its pairs choose, {told} report."
-        return self._tests("own-sts", {"protocol": "sts", "scale": [low, high]}, HALVES, said)
+        return self._tests("own-sts", {"protocol": "sts", "scale": [low, high]}, HALVES, said, by=HALVED_BY)
 
     def _translations(self) -> Parts:
         """Translations: a hundred choose, a hundred report and the others train; of fewer than three hundred, halves
@@ -367,12 +367,18 @@ class OwnTable:
                 parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": learns}}
         return parts
 
-    def _tests(self, name: str, task: dict[str, Any], halves: Sequence[tuple[int, int]], said: str) -> Parts:
-        """Tasks of the rows that choose, and of those that report."""
-        name = self._free(name)
+    def _tests(
+        self, name: str, task: dict[str, Any], halves: Sequence[tuple[int, int]], said: str, *, by: str = ""
+    ) -> Parts:
+        """Tasks of the rows that choose, and of those that report.
+
+        Args:
+            by: the column whose hash says which; empty: `pivot`.
+        """
+        name, split = self._free(name), {"buckets_by": by} if by else {}
         tasks = {
             f"{name}-{half}": task
-            | {"source": {"file": str(self.file), "buckets": [*rows]}, "languages": [self.language.code]}
+            | {"source": {"file": str(self.file), "buckets": [*rows]} | split, "languages": [self.language.code]}
             for half, rows in zip(("dev", "test"), halves, strict=True)
         }
         return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])

@@ -32,6 +32,8 @@ SHOWN = 30
 """Characters of a column's name in a message."""
 HALVES = ((0, 50), (50, 100))
 """Buckets of a test set: those that choose, those that report."""
+HALVED_BY = "sentence1"
+"""The column of graded pairs that says the bucket: the first column of a file may be the score."""
 
 
 def form_of(path: Path) -> str:
@@ -127,7 +129,7 @@ def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
     if not (known := np.isfinite(scores)).all():
         raise UserError(f"{file}: row {_first(~known)}: the score is no number")
     graded = pd.DataFrame({"id": table.index, "sentence1": table["sentence1"], "score": scores})
-    halves = [in_buckets(graded, Source(file=str(file), buckets=rows)) for rows in HALVES]
+    halves = [in_buckets(graded, Source(file=str(file), buckets=rows, buckets_by=HALVED_BY)) for rows in HALVES]
     for half, use in zip(halves, ("chooses", "reports"), strict=True):
         if half["score"].nunique() < 2:
             raise UserError(

@@ -167,6 +167,25 @@ def test_half_of_a_test_set_chooses_and_half_reports():
     assert all(recipe.prefix_of in ([], ["base", "bare"]) for recipe in trained.values())
 
 
+@pytest.mark.parametrize("first", ["score", "id", "sentence2", "pivot"])
+def test_the_halves_that_are_announced_are_those_that_are_read(capsys, first):
+    """Whatever the order of the file's columns, and whatever others it has: the first sentence says the half."""
+    table = HAUSA.assign(pivot=IN_ENGLISH.to_numpy())
+    table[[first, *table.columns.drop(first)]].to_csv("test.tsv", sep="\t", index=False)
+    study = written("hau.txt", "--test", "test.tsv")
+    announced = re.search(r"; (\d+) of its pairs choose, (\d+) report", capsys.readouterr().out)
+    Path("study.yaml").unlink()
+    written("hau.txt")
+    main(["add", "test.tsv", "--test"])
+    assert announced[0] in capsys.readouterr().out
+    for tasks in (study["tasks"], yamls.read("study.yaml")["tasks"]):
+        sources = [load(study | {"tasks": tasks}).tasks[f"own-sts-{half}"].source for half in ("dev", "test")]
+        store = Store(Path(), Path())
+        halves = [pd.concat(fetch(source, "pairs", store, Cleaning(), test=True)[0]) for source in sources]
+        assert [*map(len, halves)] == [*map(int, announced.groups())]
+        assert [half["sentence1"].map(bucket).lt(50).unique().tolist() for half in halves] == [[True], [False]]
+
+
 def test_few_translations_are_tests_and_train_nothing(capsys):
     study = written("hau.txt", "--parallel", "parallel.tsv")
     assert study["best"]["dev"] == "own-bitext-dev" and "parallel" not in study["corpora"]
