@@ -1,20 +1,24 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
 from seedbed.corpora.read.fetch import fetch
+from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId, as_many
-from seedbed.corpora.settings import Cleaning, Source
+from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
+from seedbed.corpora.settings import NO_TEXT, Cleaning, Kind, Source
 from seedbed.encoders.recipes import presets
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.settings import Task
 from seedbed.init import own_tables
 from seedbed.init.own_tables import COLUMNS, HALVED_BY, HALVES, OWN, form_of, is_table
 from seedbed.init.own_text import (
@@ -90,6 +94,28 @@ class Parts:
         self.said += more.said
 
 
+class TestSet(NamedTuple):
+    """A test set that is here."""
+
+    source: Source
+    kind: Kind
+    whole: bool
+    """Whether no sentence of it is dropped."""
+
+    def texts(self, cleaning: Cleaning) -> Iterator[str]:
+        """All its texts."""
+        for block in fetch(self.source, self.kind, Store(Path(), Path()), cleaning, test=self.whole)[0]:
+            for name in COLUMNS_OF[self.kind]:
+                if name not in NO_TEXT:
+                    yield from block[name]
+
+
+def tests_of(tasks: Mapping[str, Any]) -> list[TestSet]:
+    """The test sets of tasks, as a study has them."""
+    specs = map(Task.model_validate, tasks.values())
+    return [TestSet(spec.source, declared(spec.protocol).kind, not spec.clean) for spec in specs if spec.source]
+
+
 def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> tuple[dict[str, Any], list[str]]:
     """The configuration of a study that fits a laptop, and what was guessed, line by line.
 
@@ -118,7 +144,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         parts.add(table.parts())
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
-    parts.add(of_both(parts.others, known | {"lang": language.code}, Cleaning()))
+    parts.add(of_both(parts.others, tests_of(parts.tasks), known | {"lang": language.code}, Cleaning()))
     entry["corpus"] = own_source(text) | ({"skip": _held_out(text)} if running.tasks else {})
     if parts.best.get("dev"):
         prefix = {"choose": ["base", "bare"]}
@@ -181,12 +207,15 @@ def of_lines(text: Path, code: str) -> Parts:
     return parts
 
 
-def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning) -> Parts:
+def of_both(
+    corpora: Mapping[str, Any], tests: Sequence[TestSet], facts: Mapping[str, str], cleaning: Cleaning
+) -> Parts:
     """What running text and translations that train give together: the recommended recipe; nothing without both, or
     with too few of one.
 
     Args:
         corpora: corpora of a study that are under `others`, by name.
+        tests: the study's test sets: pairs that have a text of these do not train.
         facts: values of the placeholders of their sources.
         cleaning: of the study.
     """
@@ -196,10 +225,16 @@ def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Clea
     names = [*needed]
     if not {*names} <= {*corpora}:
         return Parts()
+    seen = EvaluationTexts(text for test in tests for text in test.texts(cleaning))
     for name in names:
-        least = 2 * needed[name]  # tests leave some out, and each step would read the same ones
-        if (count := _pairs(corpora[name], facts, cleaning, least)) < least:
-            return Parts(said=[f"`bootstrap` is left out: it takes {least} pairs of `{name}` or more, not {count}."])
+        least = 2 * needed[name]  # each step would read the same ones
+        if (count := _pairs(corpora[name], seen, facts, cleaning, least)) < least:
+            return Parts(
+                said=[
+                    f"`bootstrap` is left out: it takes {least} pairs of `{name}` or more that have no text of a test "
+                    f"set, not {count}."
+                ]
+            )
     return Parts(
         others={"bootstrap": PAIRS | {"sets": {name: without_kind(corpora[name]) for name in names}}},
         recipes={"retained": {}, "bootstrap": {}},
@@ -207,14 +242,19 @@ def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Clea
     )
 
 
-def _pairs(corpus: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning, enough: int) -> int:
-    """How many pairs a corpus has after cleaning, counted until there are enough; enough, if it is no file here."""
+def _pairs(
+    corpus: Mapping[str, Any], seen: EvaluationTexts, facts: Mapping[str, str], cleaning: Cleaning, enough: int
+) -> int:
+    """How many pairs a corpus has after cleaning that have no text of a test set, counted until there are enough;
+    enough, if it is no file here.
+    """
     source = Source.model_validate(without_kind(corpus)).resolved(facts)
     if not source.is_local:
         return enough
     count = 0
     for block in fetch(source, PAIRS["kind"], Store(Path(), Path()), cleaning)[0]:
-        if (count := count + len(block)) >= enough:
+        texts = block[[*COLUMNS_OF[PAIRS["kind"]]]]
+        if (count := count + int((~texts.map(seen.repeats).any(axis=1)).sum())) >= enough:
             break
     return count
 

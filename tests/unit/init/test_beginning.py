@@ -156,7 +156,14 @@ def test_a_name_of_a_file_means_nothing_in_yaml(name):
     assert study["tasks"]["own-sts-dev"]["source"]["file"] == f"{name}.tsv"
 
 
+def apart_from_the_text() -> None:
+    """Make the test set one whose sentences are not in the text: their words are in another order."""
+    turned = {name: HAUSA[name].str.split().str[::-1].str.join(" ") for name in ("sentence1", "sentence2")}
+    HAUSA.assign(**turned).to_csv("test.tsv", sep="\t", index=False)
+
+
 def test_half_of_a_test_set_chooses_and_half_reports():
+    apart_from_the_text()
     study = written("hau.txt", "--test", "test.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv")
     assert study["best"] == {"dev": "own-sts-dev", "test": "own-sts-test"}
     buckets = [study["tasks"][f"own-sts-{half}"]["source"]["buckets"] for half in ("dev", "test")]
@@ -274,6 +281,7 @@ def test_running_text_and_translations_are_trained_on_together_and_first():
 @pytest.mark.parametrize("lines, count, lacking", [(240, 40, "translations"), (100, 500, "adjacent")])
 def test_what_would_not_fill_a_batch_is_not_trained_on_together(capsys, lines, count, lacking):
     """The preset takes 32 translations and 64 neighbours in each batch, and a training with fewer stops."""
+    apart_from_the_text()
     Path("hau.txt").write_text("\n".join(Path("hau.txt").read_text().splitlines()[:lines]))
     given = ("hau.txt", "--parallel", translations(count), "--test", "test.tsv")
     assert not {"retained", "bootstrap"} & {*written(*given)["recipes"]}
@@ -283,6 +291,25 @@ def test_what_would_not_fill_a_batch_is_not_trained_on_together(capsys, lines, c
     written("hau.txt", "--test", "test.tsv")
     main(["add", "many.tsv", "--parallel"])
     assert "bootstrap" not in yamls.read("study.yaml")["recipes"]
+
+
+def test_neighbours_that_are_in_a_test_set_do_not_count(capsys):
+    """A text that is the translations' own side loses the pairs that have one of those that choose or report."""
+    table = pd.read_csv(translations(340), sep="\t")
+    Path("hau.txt").write_text("\n".join(table["text"]))
+    study = written("hau.txt", "--parallel", "many.tsv")
+    found, store = load(study), Store(Path(), Path())
+    tests = [found.tasks[f"own-bitext-{half}"].source for half in ("dev", "test")]
+    held = pd.concat([block for test in tests for block in fetch(test, "parallel", store, Cleaning())[0]])["text"]
+    adjacent = pd.concat(fetch(found.corpora.others["adjacent"], "matched_pairs", store, Cleaning())[0])
+    left = (~adjacent[["sentence1", "sentence2"]].isin([*held])).all(axis=1).sum()
+    assert len(adjacent) > 128 > left > 0
+    said = f"`bootstrap` is left out: it takes 128 pairs of `adjacent` or more that have no text of a test set, not {left}."
+    assert said in capsys.readouterr().out and not {"retained", "bootstrap"} & {*study["recipes"]}
+    Path("study.yaml").unlink()
+    written("hau.txt")
+    main(["add", "many.tsv", "--parallel"])
+    assert "bootstrap" not in yamls.read("study.yaml")["recipes"] and said in capsys.readouterr().out
 
 
 def test_translations_that_come_later_add_what_they_would_have_begun():
