@@ -69,6 +69,11 @@ NEXT_LINE_LIMITS = (
     "adjacent is not above bare, the lines do not follow one another, and bare is the one to take. Fifty graded pairs "
     "or more say more: seedbed add pairs.tsv --test."
 )
+OWN_PAIRS = "Contrast of pairs of sentences that belong together, each without 30 % of its tokens."
+TRANSLATED = "Contrast of sentences and their translations, each without 30 % of its tokens."
+OWN_TRIPLETS = "Contrast of each sentence with one that is alike and one that is unlike."
+DISTILLED = "Sentences and their translations get the vector that the encoder before training gives the translation."
+"""What cards say of the recipes that train on a user's tables."""
 BITEXT_LIMITS = (
     "Translations say which encoder finds the same sentence in another language. For similarity within the language "
     "graded pairs say more: seedbed add pairs.tsv --test."
@@ -173,9 +178,15 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     return {key: value for key, value in found.items() if value != {}}, parts.said
 
 
-def on_pairs(corpus: str) -> dict[str, Any]:
-    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it."""
-    return {} if corpus == "adjacent" else {"like": "adjacent", "data": {"corpus": corpus}}
+def on_pairs(corpus: str, summary: str = "") -> dict[str, Any]:
+    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it.
+
+    Args:
+        summary: what its card says; empty: what that of `adjacent` says.
+    """
+    if corpus == "adjacent":
+        return {}
+    return {"like": "adjacent"} | ({"summary": summary} if summary else {}) | {"data": {"corpus": corpus}}
 
 
 def without_kind(corpus: Mapping[str, Any]) -> dict[str, Any]:
@@ -358,10 +369,10 @@ class OwnTable:
         """
         if self.kind == "pairs":
             name = self._free("own-pairs")
-            return Parts(others={name: self._matched(*COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
+            return Parts(others={name: self._matched(*COLUMNS["pairs"])}, recipes={name: on_pairs(name, OWN_PAIRS)})
         if self.kind == "triplets":
             name = self._free("own-triplets")
-            recipe = {"data": {"corpus": name}, "objective": "contrast"}
+            recipe = {"summary": OWN_TRIPLETS, "data": {"corpus": name}, "objective": "contrast"}
             return Parts(others={name: {"kind": "triplets", "file": str(self.file)}}, recipes={name: recipe})
         return self._graded() if self.kind == "test" else self._translations()
 
@@ -400,11 +411,13 @@ class OwnTable:
             # The pivot column comes first: buckets hash it, so that test translations are not trained on.
             parts.others[name] = self._matched("pivot", "text") | rest
             parts.said += [f"Its {len(kept)} translations all train."] if self.tested else []
-            parts.recipes[name] = on_pairs(name)
+            parts.recipes[name] = on_pairs(name, TRANSLATED)
             if self.teacher and not any(one in self.taken for one in ("distilled", "parallel")):
                 parts.corpora["parallel"] = {"file": str(self.file)} | rest
                 learns = {"teacher": {"backbone": self.teacher, "recipe": "base"}}  # it reads the pivot's side
-                parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": learns}}
+                parts.recipes["distilled"] = {
+                    "summary": DISTILLED, "data": {"corpus": "parallel"}, "objective": {"distillation": learns}
+                }  # fmt: skip
         return parts
 
     def _tests(

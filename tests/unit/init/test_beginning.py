@@ -423,6 +423,22 @@ def test_what_recipes_learn_from_can_be_read():
         assert sum(map(len, blocks)) > 50
 
 
+def test_cards_say_of_each_recipe_what_it_trains_on():
+    """And not what that says which it is `like`."""
+    own = ("--pairs", "pairs.csv", "--triplets", "triplets.csv", "--parallel", translations(500))
+    recipes = load(written("hau.txt", *own)).recipes
+    said = {
+        "adjacent": "the one that follows it",
+        "own-pairs": "pairs of sentences that belong together, each without 30 %",
+        "translations": "sentences and their translations, each without 30 %",
+        "own-triplets": "one that is alike and one that is unlike",
+        "distilled": "the vector that the encoder before training gives the translation",
+    }
+    assert all(words in recipes[name].summary for name, words in said.items())
+    assert len({recipe.summary for name, recipe in recipes.items() if recipe.made}) == len(said) + 3, "each its own"
+    assert recipes["own-pairs"].objective["ranking"] == {"cutoff": 0.3} == recipes["translations"].objective["ranking"]
+
+
 def test_quotes_and_na_are_text():
     rows = [f'{row}\t"Sannu da zuwa {row}\tYou are welcome {row}' for row in range(59)] + ["59\tNA\tNA"]
     Path("quoted.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
