@@ -528,6 +528,7 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--language", "xyz"], "--language xyz: ... registry; known: "),
         (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
         (["text.txt"], "text.txt: ... give --language"),
+        (["news.swa.v2.txt"], "news.swa.v2.txt: ... give --language, ... like kin; swa: did you mean 'swh'?"),
         (["runes.txt", "--language", "abc", "--name", "Abc"], "runes.txt: ... no script ... --script"),
         (["few.hau.txt"], "few.hau.txt: 2 sentences among its first 2 lines ... 3 words"),
         (
@@ -589,7 +590,8 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("latin.hau.txt").write_text("à" + text, encoding="latin-1", errors="replace")
     english = pd.read_csv(ENGLISH, sep="\t")["positive"]
     Path("english.hau.txt").write_text("\n".join(english))
-    Path("text.txt").write_text(text)
+    for name in ("text.txt", "news.swa.v2.txt"):
+        Path(name).write_text(text)
     Path("runes.txt").write_text("\n".join(f"ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛇᛈᛉᛊᛏᛒ {'ᛖ' * row}" for row in range(1, 61)))
     Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
     pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t").to_csv("indonesian.tsv", sep="\t", index=False)
@@ -729,7 +731,7 @@ def test_what_was_seen_of_the_language_is_said():
     assert "CLD2 reads 99% of the text as Hausa." in Path("study.yaml").read_text()
     Path("study.yaml").unlink()
     written("hau.txt", "--language", "xyz", "--name", "Xyz")
-    assert "whether it is Xyz, which CLD2 does not know, or another" in Path("study.yaml").read_text()
+    assert "whether it is Xyz, which CLD2 does not know by the code xyz, or another" in Path("study.yaml").read_text()
 
 
 def test_a_short_text_is_told_from_english_and_english_of_any_kind_is_not():
