@@ -16,6 +16,7 @@ from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
 from seedbed.corpora.settings import NO_TEXT, Cleaning, Kind, Source
+from seedbed.corpora.shape.clean import comparable
 from seedbed.encoders.recipes import presets
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.settings import Task
@@ -341,6 +342,23 @@ class OwnTable:
                 raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {self.language.name}")
         if self.kind == "parallel":
             self._require_pivot()
+        if self.kind == "triplets":
+            self._require_unlike()
+
+    def _require_unlike(self) -> None:
+        """Require that most triplets have three different sentences."""
+        cells = self.rows[COLUMNS["triplets"]].fillna("").map(comparable)
+        for one, other, right in (
+            ("positive", "negative", "a negative that means something else"),
+            ("anchor", "positive", "a positive that says the same in other words"),
+            ("anchor", "negative", "a negative that means something else"),
+        ):
+            equal = cells[one] == cells[other]
+            if equal.mean() > 1 / 2:
+                raise UserError(
+                    f"{self.file}: row {own_tables.first(equal)}: the {other} is the {one} again, as in "
+                    f"{equal.sum()} of {len(equal)} rows; give {right}"
+                )
 
     def _require_pivot(self) -> None:
         """Require that translations are in the pivot language, and not the texts again."""

@@ -118,11 +118,14 @@ def _kept(texts: list[str]) -> list[str]:
 def left_out(path: Path) -> list[str]:
     """What a run leaves out of the first lines of a text, in a sentence; nothing, where that is little."""
     lines = _first_lines(path)
-    lost = len(lines) - len(_kept(lines))
+    fitting, kept = sum(within_bounds(text, _CLEANING) for text in lines), len(_kept(lines))
+    lost = len(lines) - kept
     if lost < len(lines) / 10:
         return []
     long = sum(len(text) > _CLEANING.max_characters for text in lines)
     remedy = f"Of {long} longer ones, {DIVIDED}." if long else "Put each on a line."
+    if (repeated := fitting - kept) > lost / 2:
+        remedy = f"{repeated} repeat a line before them."
     return [f"A run leaves out {lost} of the first {len(lines)} lines: sentences are {_BOUNDS}. {remedy}"]
 
 

@@ -41,7 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     HAUSA.to_csv("test.tsv", sep="\t", index=False)
     pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
     pairs.to_csv("pairs.csv", index=False)
-    pairs.assign(negative=pairs["anchor"]).to_csv("triplets.csv", index=False)
+    pairs.assign(negative=[*pairs["anchor"][7:], *pairs["anchor"][:7]]).to_csv("triplets.csv", index=False)
     parallel = HAUSA.rename(columns={"sentence1": "text"}).assign(pivot=IN_ENGLISH.to_numpy())
     parallel[["id", "text", "pivot"]].to_csv("parallel.tsv", sep="\t", index=False)
     return tmp_path
@@ -499,6 +499,30 @@ def test_lines_that_a_run_leaves_out_are_told():
     kept = HAUSA["sentence1"].nunique()
     said = f"# * A run leaves out {140 - kept} of the first 140 lines: sentences are of 3 words or more and 10 to 500"
     assert said in Path("study.yaml").read_text()
+
+
+def test_of_repeated_lines_it_is_told_that_they_are():
+    """They are each on a line already."""
+    lines = HAUSA["sentence1"].drop_duplicates()
+    Path("hau.txt").write_text("\n".join([*lines, *lines[:60]]))
+    written("hau.txt")
+    said = re.search("A run leaves out 60 of .* each counted once[.] (.*)", Path("study.yaml").read_text())
+    assert said and said[1] == "60 repeat a line before them."
+
+
+@pytest.mark.parametrize("one, other", [("positive", "negative"), ("anchor", "positive"), ("anchor", "negative")])
+def test_triplets_whose_sentences_are_the_same_are_refused(one, other):
+    """A few of them among many are no reason."""
+    table = pd.read_csv("triplets.csv")
+    same = table[:40].assign(**{other: table[one]})
+    same.to_csv("same.csv", index=False)
+    pd.concat([table[40:], same[:10]]).to_csv("mostly-right.csv", index=False)
+    assert "own-triplets" in written("hau.txt", "--triplets", "mostly-right.csv")["recipes"]
+    fault = f"same.csv: row 1: the {other} is the {one} again, as in 40 of 40 rows; give a {other} that"
+    with pytest.raises(SystemExit, match=fault):
+        main(["init", "hau.txt", "--triplets", "same.csv", "--output", "other.yaml"])
+    with pytest.raises(SystemExit, match=fault):
+        main(["add", "same.csv", "--triplets"])
 
 
 def test_its_encoder_is_the_demos():
