@@ -12,7 +12,7 @@ from seedbed.corpora.settings import NO_TEXT
 from seedbed.evaluation.protocols import declared
 from seedbed.evaluation.settings import Task
 from seedbed.init import beginning
-from seedbed.init.beginning import BITEXT_LIMITS, NEXT_LINE_LIMITS, OwnTable, Parts
+from seedbed.init.beginning import BITEXT_LIMITS, NEXT_LINE_LIMITS, OwnTable, Parts, TestSet
 from seedbed.init.own_tables import COLUMNS
 from seedbed.init.own_text import Guess, language_of, sentences
 from seedbed.init.yaml_text import Keys
@@ -56,10 +56,11 @@ def entries(
         )
         table.require(texts)
         parts = table.parts()
-        if "bootstrap" not in study.recipes:
-            parts.add(beginning.of_both(_others(study, config, code) | parts.others, facts, study.cleaning))
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
             _report_alone(parts)
+        if "bootstrap" not in study.recipes:
+            tests = [*_tests_here(study), *beginning.tests_of(parts.tasks)]
+            parts.add(beginning.of_both(_others(study, config, code) | parts.others, tests, facts, study.cleaning))
     if len(study.languages) > 1:
         _for_one_language(parts, code, taken)
     trained = _trained(study)
@@ -89,6 +90,16 @@ def _others(study: Study, config: Mapping[str, Any], code: str) -> dict[str, Any
     return {name: one for name, one in written.items() if any(learn.get(name, [True]))} | (own.get("corpora") or {})
 
 
+def _tests_here(study: Study) -> list[TestSet]:
+    """The study's test sets that are files of this machine; others are not fetched for this."""
+    named = [(task, code) for code in study.languages for task in study.held_out(code)]
+    return [
+        TestSet(source, study.declared[task].kind, not study.tasks[study.test_set(task)].clean)
+        for task, code in named
+        if (source := study.test(task, code)) and source.is_local
+    ]
+
+
 def _for_one_language(parts: Parts, code: str, taken: set[str]) -> None:
     """Limit new recipes to the language of the file, since the study has others; `corpora.parallel` would be of all."""
     for name, recipe in parts.recipes.items():
@@ -104,7 +115,8 @@ def _report_alone(parts: Parts) -> None:
     several languages says which encoder is the best."""
     dev, test = parts.tasks.values()
     rows = [dev["source"]["buckets"][0], test["source"]["buckets"][1]]
-    source = {"file": test["source"]["file"]} | ({} if rows == [0, 100] else {"buckets": rows})
+    whole = rows == [0, 100]  # then there is nothing to split
+    source = {"file": test["source"]["file"]} if whole else test["source"] | {"buckets": rows}
     name = parts.best["test"].removesuffix("-test")
     parts.tasks, parts.best = {name: test | {"source": source}}, {"test": name}
     parts.said = [f"{rows[1]} % of its rows report, and the others train." if parts.recipes else "All its rows report."]

@@ -1,22 +1,27 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
 from seedbed.corpora.read.fetch import fetch
+from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.corpora.select.language_id import LanguageId, as_many
-from seedbed.corpora.settings import Cleaning, Source
+from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
+from seedbed.corpora.settings import NO_TEXT, Cleaning, Kind, Source
+from seedbed.corpora.shape.clean import comparable
 from seedbed.encoders.recipes import presets
+from seedbed.evaluation.protocols import declared
+from seedbed.evaluation.settings import Task
 from seedbed.init import own_tables
-from seedbed.init.own_tables import COLUMNS, HALVES, OWN, form_of, is_table
+from seedbed.init.own_tables import COLUMNS, HALVED_BY, HALVES, OWN, form_of, is_table
 from seedbed.init.own_text import (
     LEAST,
     LINES,
@@ -65,6 +70,11 @@ NEXT_LINE_LIMITS = (
     "adjacent is not above bare, the lines do not follow one another, and bare is the one to take. Fifty graded pairs "
     "or more say more: seedbed add pairs.tsv --test."
 )
+OWN_PAIRS = "Contrast of pairs of sentences that belong together, each without 30 % of its tokens."
+TRANSLATED = "Contrast of sentences and their translations, each without 30 % of its tokens."
+OWN_TRIPLETS = "Contrast of each sentence with one that is alike and one that is unlike."
+DISTILLED = "Sentences and their translations get the vector that the encoder before training gives the translation."
+"""What cards say of the recipes that train on a user's tables."""
 BITEXT_LIMITS = (
     "Translations say which encoder finds the same sentence in another language. For similarity within the language "
     "graded pairs say more: seedbed add pairs.tsv --test."
@@ -88,6 +98,28 @@ class Parts:
             getattr(self, name).update(getattr(more, name))
         self.best = self.best or more.best
         self.said += more.said
+
+
+class TestSet(NamedTuple):
+    """A test set that is here."""
+
+    source: Source
+    kind: Kind
+    whole: bool
+    """Whether no sentence of it is dropped."""
+
+    def texts(self, cleaning: Cleaning) -> Iterator[str]:
+        """All its texts."""
+        for block in fetch(self.source, self.kind, Store(Path(), Path()), cleaning, test=self.whole)[0]:
+            for name in COLUMNS_OF[self.kind]:
+                if name not in NO_TEXT:
+                    yield from block[name]
+
+
+def tests_of(tasks: Mapping[str, Any]) -> list[TestSet]:
+    """The test sets of tasks, as a study has them."""
+    specs = map(Task.model_validate, tasks.values())
+    return [TestSet(spec.source, declared(spec.protocol).kind, not spec.clean) for spec in specs if spec.source]
 
 
 def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> tuple[dict[str, Any], list[str]]:
@@ -118,7 +150,7 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         parts.add(table.parts())
     running = of_lines(text, language.code) if follow(text) else Parts()
     parts.add(running)
-    parts.add(of_both(parts.others, known | {"lang": language.code}, Cleaning()))
+    parts.add(of_both(parts.others, tests_of(parts.tasks), known | {"lang": language.code}, Cleaning()))
     entry["corpus"] = own_source(text) | ({"skip": _held_out(text)} if running.tasks else {})
     if parts.best.get("dev"):
         prefix = {"choose": ["base", "bare"]}
@@ -147,9 +179,15 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     return {key: value for key, value in found.items() if value != {}}, parts.said
 
 
-def on_pairs(corpus: str) -> dict[str, Any]:
-    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it."""
-    return {} if corpus == "adjacent" else {"like": "adjacent", "data": {"corpus": corpus}}
+def on_pairs(corpus: str, summary: str = "") -> dict[str, Any]:
+    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it.
+
+    Args:
+        summary: what its card says; empty: what that of `adjacent` says.
+    """
+    if corpus == "adjacent":
+        return {}
+    return {"like": "adjacent"} | ({"summary": summary} if summary else {}) | {"data": {"corpus": corpus}}
 
 
 def without_kind(corpus: Mapping[str, Any]) -> dict[str, Any]:
@@ -181,12 +219,15 @@ def of_lines(text: Path, code: str) -> Parts:
     return parts
 
 
-def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning) -> Parts:
+def of_both(
+    corpora: Mapping[str, Any], tests: Sequence[TestSet], facts: Mapping[str, str], cleaning: Cleaning
+) -> Parts:
     """What running text and translations that train give together: the recommended recipe; nothing without both, or
     with too few of one.
 
     Args:
         corpora: corpora of a study that are under `others`, by name.
+        tests: the study's test sets: pairs that have a text of these do not train.
         facts: values of the placeholders of their sources.
         cleaning: of the study.
     """
@@ -196,10 +237,16 @@ def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Clea
     names = [*needed]
     if not {*names} <= {*corpora}:
         return Parts()
+    seen = EvaluationTexts(text for test in tests for text in test.texts(cleaning))
     for name in names:
-        least = 2 * needed[name]  # tests leave some out, and each step would read the same ones
-        if (count := _pairs(corpora[name], facts, cleaning, least)) < least:
-            return Parts(said=[f"`bootstrap` is left out: it takes {least} pairs of `{name}` or more, not {count}."])
+        least = 2 * needed[name]  # each step would read the same ones
+        if (count := _pairs(corpora[name], seen, facts, cleaning, least)) < least:
+            return Parts(
+                said=[
+                    f"`bootstrap` is left out: it takes {least} pairs of `{name}` or more that have no text of a test "
+                    f"set, not {count}."
+                ]
+            )
     return Parts(
         others={"bootstrap": PAIRS | {"sets": {name: without_kind(corpora[name]) for name in names}}},
         recipes={"retained": {}, "bootstrap": {}},
@@ -207,14 +254,19 @@ def of_both(corpora: Mapping[str, Any], facts: Mapping[str, str], cleaning: Clea
     )
 
 
-def _pairs(corpus: Mapping[str, Any], facts: Mapping[str, str], cleaning: Cleaning, enough: int) -> int:
-    """How many pairs a corpus has after cleaning, counted until there are enough; enough, if it is no file here."""
+def _pairs(
+    corpus: Mapping[str, Any], seen: EvaluationTexts, facts: Mapping[str, str], cleaning: Cleaning, enough: int
+) -> int:
+    """How many pairs a corpus has after cleaning that have no text of a test set, counted until there are enough;
+    enough, if it is no file here.
+    """
     source = Source.model_validate(without_kind(corpus)).resolved(facts)
     if not source.is_local:
         return enough
     count = 0
     for block in fetch(source, PAIRS["kind"], Store(Path(), Path()), cleaning)[0]:
-        if (count := count + len(block)) >= enough:
+        texts = block[[*COLUMNS_OF[PAIRS["kind"]]]]
+        if (count := count + int((~texts.map(seen.repeats).any(axis=1)).sum())) >= enough:
             break
     return count
 
@@ -290,6 +342,23 @@ class OwnTable:
                 raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {self.language.name}")
         if self.kind == "parallel":
             self._require_pivot()
+        if self.kind == "triplets":
+            self._require_unlike()
+
+    def _require_unlike(self) -> None:
+        """Require that most triplets have three different sentences."""
+        cells = self.rows[COLUMNS["triplets"]].fillna("").map(comparable)
+        for one, other, right in (
+            ("positive", "negative", "a negative that means something else"),
+            ("anchor", "positive", "a positive that says the same in other words"),
+            ("anchor", "negative", "a negative that means something else"),
+        ):
+            equal = cells[one] == cells[other]
+            if equal.mean() > 1 / 2:
+                raise UserError(
+                    f"{self.file}: row {own_tables.first(equal)}: the {other} is the {one} again, as in "
+                    f"{equal.sum()} of {len(equal)} rows; give {right}"
+                )
 
     def _require_pivot(self) -> None:
         """Require that translations are in the pivot language, and not the texts again."""
@@ -318,10 +387,10 @@ class OwnTable:
         """
         if self.kind == "pairs":
             name = self._free("own-pairs")
-            return Parts(others={name: self._matched(*COLUMNS["pairs"])}, recipes={name: on_pairs(name)})
+            return Parts(others={name: self._matched(*COLUMNS["pairs"])}, recipes={name: on_pairs(name, OWN_PAIRS)})
         if self.kind == "triplets":
             name = self._free("own-triplets")
-            recipe = {"data": {"corpus": name}, "objective": "contrast"}
+            recipe = {"summary": OWN_TRIPLETS, "data": {"corpus": name}, "objective": "contrast"}
             return Parts(others={name: {"kind": "triplets", "file": str(self.file)}}, recipes={name: recipe})
         return self._graded() if self.kind == "test" else self._translations()
 
@@ -331,7 +400,7 @@ class OwnTable:
         low, high = own_tables.scale_of(pd.concat(half["score"] for half in halves))
         chosen, told = map(len, halves)
         said = f"Scores of the test set are from {low:g} to {high:g}; {chosen} of its pairs choose, {told} report."
-        return self._tests("own-sts", {"protocol": "sts", "scale": [low, high]}, HALVES, said)
+        return self._tests("own-sts", {"protocol": "sts", "scale": [low, high]}, HALVES, said, by=HALVED_BY)
 
     def _translations(self) -> Parts:
         """Translations: a hundred choose, a hundred report and the others train; of fewer than three hundred, halves
@@ -360,19 +429,27 @@ class OwnTable:
             # The pivot column comes first: buckets hash it, so that test translations are not trained on.
             parts.others[name] = self._matched("pivot", "text") | rest
             parts.said += [f"Its {len(kept)} translations all train."] if self.tested else []
-            parts.recipes[name] = on_pairs(name)
+            parts.recipes[name] = on_pairs(name, TRANSLATED)
             if self.teacher and not any(one in self.taken for one in ("distilled", "parallel")):
                 parts.corpora["parallel"] = {"file": str(self.file)} | rest
                 learns = {"teacher": {"backbone": self.teacher, "recipe": "base"}}  # it reads the pivot's side
-                parts.recipes["distilled"] = {"data": {"corpus": "parallel"}, "objective": {"distillation": learns}}
+                parts.recipes["distilled"] = {
+                    "summary": DISTILLED, "data": {"corpus": "parallel"}, "objective": {"distillation": learns}
+                }  # fmt: skip
         return parts
 
-    def _tests(self, name: str, task: dict[str, Any], halves: Sequence[tuple[int, int]], said: str) -> Parts:
-        """Tasks of the rows that choose, and of those that report."""
-        name = self._free(name)
+    def _tests(
+        self, name: str, task: dict[str, Any], halves: Sequence[tuple[int, int]], said: str, *, by: str = ""
+    ) -> Parts:
+        """Tasks of the rows that choose, and of those that report.
+
+        Args:
+            by: the column whose hash says which; empty: `pivot`.
+        """
+        name, split = self._free(name), {"buckets_by": by} if by else {}
         tasks = {
             f"{name}-{half}": task
-            | {"source": {"file": str(self.file), "buckets": [*rows]}, "languages": [self.language.code]}
+            | {"source": {"file": str(self.file), "buckets": [*rows]} | split, "languages": [self.language.code]}
             for half, rows in zip(("dev", "test"), halves, strict=True)
         }
         return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])

@@ -32,6 +32,8 @@ SHOWN = 30
 """Characters of a column's name in a message."""
 HALVES = ((0, 50), (50, 100))
 """Buckets of a test set: those that choose, those that report."""
+HALVED_BY = "sentence1"
+"""The column of graded pairs that says the bucket: the first column of a file may be the score."""
 
 
 def form_of(path: Path) -> str:
@@ -75,7 +77,7 @@ def _require_ids(path: Path, ids: pd.Series) -> None:
     """Require that every row has an id of its own, as a run does: blanks around it are no part of it."""
     own = ids.str.strip()
     if (blank := own == "").any():
-        raise UserError(f"{path}: row {_first(blank)} has no id; give every row one, or leave the column out")
+        raise UserError(f"{path}: row {first(blank)} has no id; give every row one, or leave the column out")
     if (twice := own.duplicated()).any():
         raise UserError(
             f"{path}: id {ids[twice].iloc[0]!r} appears in several rows; make ids unique, or leave the column out"
@@ -120,14 +122,14 @@ def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
     """
     pairs = table[["sentence1", "sentence2"]].fillna("").map(comparable)
     if (blank := (pairs == "").any(axis=1)).any():
-        raise UserError(f"{file}: row {_first(blank)} lacks a sentence; fill it in, or take the row out")
+        raise UserError(f"{file}: row {first(blank)} lacks a sentence; fill it in, or take the row out")
     if (twice := pairs.duplicated()).any():
-        raise UserError(f"{file}: row {_first(twice)} has the sentences of a row before it; keep one of the two")
+        raise UserError(f"{file}: row {first(twice)} has the sentences of a row before it; keep one of the two")
     scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
     if not (known := np.isfinite(scores)).all():
-        raise UserError(f"{file}: row {_first(~known)}: the score is no number")
+        raise UserError(f"{file}: row {first(~known)}: the score is no number")
     graded = pd.DataFrame({"id": table.index, "sentence1": table["sentence1"], "score": scores})
-    halves = [in_buckets(graded, Source(file=str(file), buckets=rows)) for rows in HALVES]
+    halves = [in_buckets(graded, Source(file=str(file), buckets=rows, buckets_by=HALVED_BY)) for rows in HALVES]
     for half, use in zip(halves, ("chooses", "reports"), strict=True):
         if half["score"].nunique() < 2:
             raise UserError(
@@ -143,6 +145,6 @@ def scale_of(scores: pd.Series) -> tuple[float, float]:
     return min(0.0, float(scores.min())), next((float(end) for end in ENDS if most <= end), most)
 
 
-def _first(wrong: pd.Series) -> int:
+def first(wrong: pd.Series) -> int:
     """The number of the first row of which something is so, from 1."""
     return int(wrong.to_numpy().argmax()) + 1

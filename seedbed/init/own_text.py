@@ -118,11 +118,14 @@ def _kept(texts: list[str]) -> list[str]:
 def left_out(path: Path) -> list[str]:
     """What a run leaves out of the first lines of a text, in a sentence; nothing, where that is little."""
     lines = _first_lines(path)
-    lost = len(lines) - len(_kept(lines))
+    fitting, kept = sum(within_bounds(text, _CLEANING) for text in lines), len(_kept(lines))
+    lost = len(lines) - kept
     if lost < len(lines) / 10:
         return []
     long = sum(len(text) > _CLEANING.max_characters for text in lines)
     remedy = f"Of {long} longer ones, {DIVIDED}." if long else "Put each on a line."
+    if (repeated := fitting - kept) > lost / 2:
+        remedy = f"{repeated} repeat a line before them."
     return [f"A run leaves out {lost} of the first {len(lines)} lines: sentences are {_BOUNDS}. {remedy}"]
 
 
@@ -160,13 +163,14 @@ def language_of(
         UserError: none is named, an unknown one has no name, or the text is in another script, or in another language.
     """
     why = "as --language says"
+    parts = [part for part in regex.split(r"[._\s-]+", path.stem) if len(part) > 1]
     if not code:
-        parts = [part for part in regex.split(r"[._\s-]+", path.stem) if len(part) > 1]
         code, why = next(filter(None, map(called, reversed(parts))), ""), f"as the file is named {path.name}"
     else:
         code = called(code) or code
     if not code:
-        raise UserError(f"{path}: its name has no language; give --language, a code of ISO 639-3 like kin")
+        remedy = "give --language, a code of ISO 639-3 like kin"
+        raise UserError(f"{path}: its name has no language that is known; {remedy}{_meant(parts)}")
     row = registry().get(code, {})
     if not regex.fullmatch(CODE, code):
         raise UserError(f"--language {code}: expected a code of ISO 639-3, three letters like kin")
@@ -180,6 +184,15 @@ def language_of(
     found = Guess(code, name or row["name"], script, bool(row), why, sure)
     _check(path, texts, found)
     return found
+
+
+def _meant(parts: list[str]) -> str:
+    """The known code that a part of a file's name is like, if that may be a code of ISO 639-3, as a question."""
+    for part in reversed(parts):
+        near = suggest(part.lower(), sorted(registry())) if regex.fullmatch(r"[A-Za-z]{3}", part) else ""
+        if near.startswith("did you mean"):
+            return f"; {part}: {near}"
+    return ""
 
 
 def _script(texts: list[str]) -> str:
@@ -233,8 +246,8 @@ def remark(texts: list[str], language: Guess) -> str:
         return "Whether the text is in that language was not checked."
     if not code_of(language.code):
         return (
-            f"The text is not English; whether it is {language.name}, which CLD2 does not know, or another language "
-            "with the same script was not seen."
+            f"The text is not English; whether it is {language.name}, which CLD2 does not know by the code "
+            f"{language.code}, or another language with the same script was not seen."
         )
     if not (found := identified(texts, language.code)):
         return "CLD2 is not sure which language the text is in."

@@ -200,9 +200,11 @@ def sample_shared_batches(
     able = np.flatnonzero(np.all([counts[name] >= size for name, size in sizes.items()], axis=0))
     if not len(able):
         name = min(sizes, key=lambda one: counts[one].max() / sizes[one])
+        # What `batches` does not name fills the rest of a batch.
+        remedy = f"give {name!r} fewer of `training.batches`" if name else "give a smaller `training.batch_size`"
         raise UserError(
             f"training.batches: {sizes[name]} rows of {f'set {name!r}' if name else 'the other sets'} in each batch, "
-            f"and there are {counts[name].max()}; let the recipe's `training.batches` take fewer, or give more rows"
+            f"and there are {counts[name].max()}; {remedy}, or more rows"
         )
     left = {name: rng.permutation(decks[name]) for name in sizes}
     for _ in range(steps):

@@ -41,7 +41,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     HAUSA.to_csv("test.tsv", sep="\t", index=False)
     pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
     pairs.to_csv("pairs.csv", index=False)
-    pairs.assign(negative=pairs["anchor"]).to_csv("triplets.csv", index=False)
+    pairs.assign(negative=[*pairs["anchor"][7:], *pairs["anchor"][:7]]).to_csv("triplets.csv", index=False)
     parallel = HAUSA.rename(columns={"sentence1": "text"}).assign(pivot=IN_ENGLISH.to_numpy())
     parallel[["id", "text", "pivot"]].to_csv("parallel.tsv", sep="\t", index=False)
     return tmp_path
@@ -156,7 +156,14 @@ def test_a_name_of_a_file_means_nothing_in_yaml(name):
     assert study["tasks"]["own-sts-dev"]["source"]["file"] == f"{name}.tsv"
 
 
+def apart_from_the_text() -> None:
+    """Make the test set one whose sentences are not in the text: their words are in another order."""
+    turned = {name: HAUSA[name].str.split().str[::-1].str.join(" ") for name in ("sentence1", "sentence2")}
+    HAUSA.assign(**turned).to_csv("test.tsv", sep="\t", index=False)
+
+
 def test_half_of_a_test_set_chooses_and_half_reports():
+    apart_from_the_text()
     study = written("hau.txt", "--test", "test.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv")
     assert study["best"] == {"dev": "own-sts-dev", "test": "own-sts-test"}
     buckets = [study["tasks"][f"own-sts-{half}"]["source"]["buckets"] for half in ("dev", "test")]
@@ -165,6 +172,25 @@ def test_half_of_a_test_set_chooses_and_half_reports():
     trained = {name: recipe for name, recipe in load(study).recipes.items() if recipe.made}
     assert len(trained) == 7 and {name for name in trained if not trained[name].prefix_of} == {"bootstrap"}
     assert all(recipe.prefix_of in ([], ["base", "bare"]) for recipe in trained.values())
+
+
+@pytest.mark.parametrize("first", ["score", "id", "sentence2", "pivot"])
+def test_the_halves_that_are_announced_are_those_that_are_read(capsys, first):
+    """Whatever the order of the file's columns, and whatever others it has: the first sentence says the half."""
+    table = HAUSA.assign(pivot=IN_ENGLISH.to_numpy())
+    table[[first, *table.columns.drop(first)]].to_csv("test.tsv", sep="\t", index=False)
+    study = written("hau.txt", "--test", "test.tsv")
+    announced = re.search(r"; (\d+) of its pairs choose, (\d+) report", capsys.readouterr().out)
+    Path("study.yaml").unlink()
+    written("hau.txt")
+    main(["add", "test.tsv", "--test"])
+    assert announced[0] in capsys.readouterr().out
+    for tasks in (study["tasks"], yamls.read("study.yaml")["tasks"]):
+        sources = [load(study | {"tasks": tasks}).tasks[f"own-sts-{half}"].source for half in ("dev", "test")]
+        store = Store(Path(), Path())
+        halves = [pd.concat(fetch(source, "pairs", store, Cleaning(), test=True)[0]) for source in sources]
+        assert [*map(len, halves)] == [*map(int, announced.groups())]
+        assert [half["sentence1"].map(bucket).lt(50).unique().tolist() for half in halves] == [[True], [False]]
 
 
 def test_few_translations_are_tests_and_train_nothing(capsys):
@@ -255,6 +281,7 @@ def test_running_text_and_translations_are_trained_on_together_and_first():
 @pytest.mark.parametrize("lines, count, lacking", [(240, 40, "translations"), (100, 500, "adjacent")])
 def test_what_would_not_fill_a_batch_is_not_trained_on_together(capsys, lines, count, lacking):
     """The preset takes 32 translations and 64 neighbours in each batch, and a training with fewer stops."""
+    apart_from_the_text()
     Path("hau.txt").write_text("\n".join(Path("hau.txt").read_text().splitlines()[:lines]))
     given = ("hau.txt", "--parallel", translations(count), "--test", "test.tsv")
     assert not {"retained", "bootstrap"} & {*written(*given)["recipes"]}
@@ -264,6 +291,25 @@ def test_what_would_not_fill_a_batch_is_not_trained_on_together(capsys, lines, c
     written("hau.txt", "--test", "test.tsv")
     main(["add", "many.tsv", "--parallel"])
     assert "bootstrap" not in yamls.read("study.yaml")["recipes"]
+
+
+def test_neighbours_that_are_in_a_test_set_do_not_count(capsys):
+    """A text that is the translations' own side loses the pairs that have one of those that choose or report."""
+    table = pd.read_csv(translations(340), sep="\t")
+    Path("hau.txt").write_text("\n".join(table["text"]))
+    study = written("hau.txt", "--parallel", "many.tsv")
+    found, store = load(study), Store(Path(), Path())
+    tests = [found.tasks[f"own-bitext-{half}"].source for half in ("dev", "test")]
+    held = pd.concat([block for test in tests for block in fetch(test, "parallel", store, Cleaning())[0]])["text"]
+    adjacent = pd.concat(fetch(found.corpora.others["adjacent"], "matched_pairs", store, Cleaning())[0])
+    left = (~adjacent[["sentence1", "sentence2"]].isin([*held])).all(axis=1).sum()
+    assert len(adjacent) > 128 > left > 0
+    said = f"`bootstrap` is left out: it takes 128 pairs of `adjacent` or more that have no text of a test set, not {left}."
+    assert said in capsys.readouterr().out and not {"retained", "bootstrap"} & {*study["recipes"]}
+    Path("study.yaml").unlink()
+    written("hau.txt")
+    main(["add", "many.tsv", "--parallel"])
+    assert "bootstrap" not in yamls.read("study.yaml")["recipes"] and said in capsys.readouterr().out
 
 
 def test_translations_that_come_later_add_what_they_would_have_begun():
@@ -377,6 +423,22 @@ def test_what_recipes_learn_from_can_be_read():
         assert sum(map(len, blocks)) > 50
 
 
+def test_cards_say_of_each_recipe_what_it_trains_on():
+    """And not what that says which it is `like`."""
+    own = ("--pairs", "pairs.csv", "--triplets", "triplets.csv", "--parallel", translations(500))
+    recipes = load(written("hau.txt", *own)).recipes
+    said = {
+        "adjacent": "the one that follows it",
+        "own-pairs": "pairs of sentences that belong together, each without 30 %",
+        "translations": "sentences and their translations, each without 30 %",
+        "own-triplets": "one that is alike and one that is unlike",
+        "distilled": "the vector that the encoder before training gives the translation",
+    }
+    assert all(words in recipes[name].summary for name, words in said.items())
+    assert len({recipe.summary for name, recipe in recipes.items() if recipe.made}) == len(said) + 3, "each its own"
+    assert recipes["own-pairs"].objective["ranking"] == {"cutoff": 0.3} == recipes["translations"].objective["ranking"]
+
+
 def test_quotes_and_na_are_text():
     rows = [f'{row}\t"Sannu da zuwa {row}\tYou are welcome {row}' for row in range(59)] + ["59\tNA\tNA"]
     Path("quoted.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
@@ -439,6 +501,30 @@ def test_lines_that_a_run_leaves_out_are_told():
     assert said in Path("study.yaml").read_text()
 
 
+def test_of_repeated_lines_it_is_told_that_they_are():
+    """They are each on a line already."""
+    lines = HAUSA["sentence1"].drop_duplicates()
+    Path("hau.txt").write_text("\n".join([*lines, *lines[:60]]))
+    written("hau.txt")
+    said = re.search("A run leaves out 60 of .* each counted once[.] (.*)", Path("study.yaml").read_text())
+    assert said and said[1] == "60 repeat a line before them."
+
+
+@pytest.mark.parametrize("one, other", [("positive", "negative"), ("anchor", "positive"), ("anchor", "negative")])
+def test_triplets_whose_sentences_are_the_same_are_refused(one, other):
+    """A few of them among many are no reason."""
+    table = pd.read_csv("triplets.csv")
+    same = table[:40].assign(**{other: table[one]})
+    same.to_csv("same.csv", index=False)
+    pd.concat([table[40:], same[:10]]).to_csv("mostly-right.csv", index=False)
+    assert "own-triplets" in written("hau.txt", "--triplets", "mostly-right.csv")["recipes"]
+    fault = f"same.csv: row 1: the {other} is the {one} again, as in 40 of 40 rows; give a {other} that"
+    with pytest.raises(SystemExit, match=fault):
+        main(["init", "hau.txt", "--triplets", "same.csv", "--output", "other.yaml"])
+    with pytest.raises(SystemExit, match=fault):
+        main(["add", "same.csv", "--triplets"])
+
+
 def test_its_encoder_is_the_demos():
     demo = yamls.read(ROOT / "config/demo.yaml")
     assert written("hau.txt")["backbones"] == demo["backbones"]
@@ -466,6 +552,7 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--language", "xyz"], "--language xyz: ... registry; known: "),
         (["hau.txt", "--language", "xyz", "--name", "Xyz", "--script", "Foo"], "--script Foo: not known"),
         (["text.txt"], "text.txt: ... give --language"),
+        (["news.swa.v2.txt"], "news.swa.v2.txt: ... give --language, ... like kin; swa: did you mean 'swh'?"),
         (["runes.txt", "--language", "abc", "--name", "Abc"], "runes.txt: ... no script ... --script"),
         (["few.hau.txt"], "few.hau.txt: 2 sentences among its first 2 lines ... 3 words"),
         (
@@ -527,7 +614,8 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("latin.hau.txt").write_text("à" + text, encoding="latin-1", errors="replace")
     english = pd.read_csv(ENGLISH, sep="\t")["positive"]
     Path("english.hau.txt").write_text("\n".join(english))
-    Path("text.txt").write_text(text)
+    for name in ("text.txt", "news.swa.v2.txt"):
+        Path(name).write_text(text)
     Path("runes.txt").write_text("\n".join(f"ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛇᛈᛉᛊᛏᛒ {'ᛖ' * row}" for row in range(1, 61)))
     Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
     pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t").to_csv("indonesian.tsv", sep="\t", index=False)
@@ -667,7 +755,7 @@ def test_what_was_seen_of_the_language_is_said():
     assert "CLD2 reads 99% of the text as Hausa." in Path("study.yaml").read_text()
     Path("study.yaml").unlink()
     written("hau.txt", "--language", "xyz", "--name", "Xyz")
-    assert "whether it is Xyz, which CLD2 does not know, or another" in Path("study.yaml").read_text()
+    assert "whether it is Xyz, which CLD2 does not know by the code xyz, or another" in Path("study.yaml").read_text()
 
 
 def test_a_short_text_is_told_from_english_and_english_of_any_kind_is_not():
