@@ -245,7 +245,8 @@ def _too_few(name: str, rows: int, training: Training) -> str:
     """The error for a set that fills no batch."""
     of, size = f"set {name!r}" if name else "the data", training.batch_size
     if rows < size:
-        return f"training.batch_size: {size}, and {of} has {rows} rows; give fewer, or `batches: mixed`"
+        other = ", or `batches: mixed`" if name else ", or more rows"
+        return f"training.batch_size: {size}, and {of} has {rows} rows; give fewer{other}"
     lacking = "no two languages have" if training.crosslingual else "no language has"
     return f"training.batch_size: {lacking} {size} rows of {of} in common; give fewer, or complete the translations"
 
