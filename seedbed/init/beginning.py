@@ -280,8 +280,10 @@ def _held_out(text: Path) -> int:
 
 
 def follow(text: Path) -> bool:
-    """Whether lines may follow one another: those of a table do not, nor those with blank lines between them."""
-    return not is_table(text) and neighbours(text, LINES) >= LEAST // 2
+    """Whether lines may follow one another, in pairs that fill a batch: those of a table do not, nor those with blank
+    lines between them.
+    """
+    return not is_table(text) and neighbours(text, LINES) >= LEAST
 
 
 def not_taken(name: str, taken: Container[str]) -> str:

@@ -23,8 +23,8 @@ from seedbed.settings import suggest
 
 LINES = 2000
 """Number of lines that are read to identify the language."""
-LEAST = 50
-"""Minimum number of sentences for training."""
+LEAST = 64
+"""Minimum number of sentences: those of a batch of `adjacent`."""
 _CLEANING = Cleaning()
 PIECE = 20 * _CLEANING.max_characters
 """Number of characters of a line that are read. A longer line has more than cleaning keeps, unless most are blanks."""

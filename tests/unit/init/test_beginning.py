@@ -17,8 +17,10 @@ from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import bucket
 from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
+from seedbed.encoders.recipes import presets
+from seedbed.init.beginning import follow
 from seedbed.init.command import main
-from seedbed.init.own_text import ENGLISH, language_of, sentences
+from seedbed.init.own_text import ENGLISH, LEAST, language_of, sentences
 from seedbed.io import UserError
 from seedbed.resources import ROOT, resource
 from seedbed.study.graph.available import Available
@@ -220,7 +222,7 @@ def test_repeated_and_blank_translations_count_for_nothing(capsys):
 
 @pytest.mark.parametrize("name", ["KIN.TXT", "kinyarwanda.txt", "My Text KIN.txt", "rw.txt"])
 def test_a_language_is_recognised_whatever_its_case(name):
-    Path(name).write_text("".join(f"Abana {row} biga gusoma mu rugo rwabo\n" for row in range(60)))
+    Path(name).write_text("".join(f"Abana {row} biga gusoma mu rugo rwabo\n" for row in range(70)))
     assert language_of(Path(name), sentences(Path(name)), sure=True).code == "kin"
     assert language_of(Path(name), sentences(Path(name)), "KIN", sure=True).code == "kin"
 
@@ -440,7 +442,7 @@ def test_cards_say_of_each_recipe_what_it_trains_on():
 
 
 def test_quotes_and_na_are_text():
-    rows = [f'{row}\t"Sannu da zuwa {row}\tYou are welcome {row}' for row in range(59)] + ["59\tNA\tNA"]
+    rows = [f'{row}\t"Sannu da zuwa {row}\tYou are welcome {row}' for row in range(69)] + ["69\tNA\tNA"]
     Path("quoted.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
     assert sentences(Path("quoted.tsv"))[1] == '"Sannu da zuwa 1'
     assert written("hau.txt", "--parallel", "quoted.tsv")["best"]["dev"] == "own-bitext-dev"
@@ -455,7 +457,7 @@ def test_what_is_unlike_the_registry_is_written():
     row = written("hau.txt", "--name", "Hausa of Ghana")["languages"]["hau"]
     assert row == {"name": "Hausa of Ghana", "corpus": {"file": "hau.txt"}}
     Path("study.yaml").unlink()
-    Path("ajami.hau.txt").write_text("\n".join(f"يارا سنا كراتو {number} غدا" for number in range(60)))
+    Path("ajami.hau.txt").write_text("\n".join(f"يارا سنا كراتو {number} غدا" for number in range(70)))
     row = written("ajami.hau.txt", "--script", "Arab", "--sure")["languages"]["hau"]
     assert row == {"script": "Arab", "corpus": {"file": "ajami.hau.txt"}}
 
@@ -464,7 +466,7 @@ def test_what_is_unlike_the_registry_is_written():
 def test_the_script_of_a_language_that_the_registry_lacks_is_seen(first, script):
     letters = [chr(ord(first) + number) for number in range(20)]
     words = ["".join(letters[start : start + 4]) for start in range(16)]
-    lines = (" ".join([*words[:8], words[number % 16], words[number // 16]]) for number in range(60))
+    lines = (" ".join([*words[:8], words[number % 16], words[number // 16]]) for number in range(70))
     Path("abc.txt").write_text("\n".join(lines))
     assert written("abc.txt", "--language", "abc", "--name", "Abc")["languages"]["abc"]["script"] == script
 
@@ -616,7 +618,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("english.hau.txt").write_text("\n".join(english))
     for name in ("text.txt", "news.swa.v2.txt"):
         Path(name).write_text(text)
-    Path("runes.txt").write_text("\n".join(f"ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛇᛈᛉᛊᛏᛒ {'ᛖ' * row}" for row in range(1, 61)))
+    Path("runes.txt").write_text("\n".join(f"ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛇᛈᛉᛊᛏᛒ {'ᛖ' * row}" for row in range(1, 71)))
     Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
     pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t").to_csv("indonesian.tsv", sep="\t", index=False)
     told = HAUSA.assign(text=HAUSA["sentence1"], pivot=HAUSA["sentence2"])
@@ -795,3 +797,17 @@ def test_of_several_languages_a_test_of_one_reports_and_chooses_for_none(capsys,
         assert [BestEncoder.get(found, code).exists for code in ("hau", "swh")] == [True, True]
         rows = fetch(found.test("own-sts", "hau"), "pairs", Store(Path("downloads"), Path("lock.json")), Cleaning())[0]
         assert len(pd.concat(rows)) == len(HAUSA), "all rows report"
+
+
+def test_the_least_text_fills_a_batch():
+    assert presets()["adjacent"]["training"]["batch_size"] == LEAST
+    lines = Path("hau.txt").read_text().splitlines()
+    for count, told in ((LEAST - 1, "at least 64"), (LEAST, "")):
+        Path("few.hau.txt").write_text("\n".join(lines[:count]))
+        if told:
+            with pytest.raises(UserError, match=told):
+                sentences(Path("few.hau.txt"))
+        else:
+            assert len(sentences(Path("few.hau.txt"))) == count and not follow(Path("few.hau.txt"))
+    Path("few.hau.txt").write_text("\n".join(lines[: LEAST + 1]))
+    assert follow(Path("few.hau.txt")), "65 lines are 64 pairs"
