@@ -39,7 +39,7 @@ class Events:
     """When the current run began; None: there is none."""
     log: str = ""
     """Snakemake's log of the last run, if it was recorded."""
-    read_at: float = math.inf
+    read_at: float = field(default=math.inf, compare=False)
     """When they were read, in seconds of the epoch: of what began later they say nothing."""
 
     def failed(self) -> list[Event]:

@@ -212,7 +212,7 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
         ({"recipes/picky/prefix": {"choose": ["base", "bases"]}}, "config: recipes.picky.prefix.choose: no recipe 'bases'; did you mean 'base'"),
         ({"recipes/picky/prefix": {"choose": ["base", "mean"]}}, "config: recipes.picky.prefix.choose: mean is trained, or has no fixed prefix"),
         ({"recipes/picky/prefix": {"choose": ["base"]}}, "config.recipes.picky.prefix.choose: Value should have at least 2 items"),
-        ({"recipes/picky/prefix": {"chose": ["base", "bare"]}}, "config.recipes.picky.prefix.choose: Field required"),
+        ({"recipes/picky/prefix": {"chose": ["base", "bare"]}}, "config.recipes.picky.prefix.chose: unknown key; did you mean 'choose'?"),
         ({"recipes/base/only": {"backbones": ["other"]}}, "config: recipes.picky.prefix.choose: base is not there for me5-small, as picky is; add it to `recipes.base.only.backbones`"),
         ({"recipes/base/only": {"languages": ["ind"]}}, "config: recipes.picky.prefix.choose: base is not there for hau, as picky is; add it to `recipes.base.only.languages`"),
         ({"recipes/base/prefix": "{flores}"}, "config: recipes.picky.prefix.choose: '{flores}' is another in each language; name other recipes"),
