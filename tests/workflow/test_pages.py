@@ -44,7 +44,7 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Project:
         f"{a}{b} {c}{a} {b}{c}"
         for a in ["tuma", "lapi", "soru"]
         for b in ["keti", "miba", "roso"]
-        for c in ["wo", "li", "sa", "du", "ne", "bi", "fu"]
+        for c in ["wo", "li", "sa", "du", "ne", "bi", "fu", "ro"]
     ]
     (project.root / "abc.txt").write_text("\n".join(words) + "\n")
     english = tiny.sentences("eng", 60)
