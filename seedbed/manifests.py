@@ -112,7 +112,6 @@ def trained_rows(manifest: Mapping[str, Any]) -> int | None:
     sets or languages, some rows are read again before others are read at all, so that the training counts them.
     """
     facts = manifest.get("training") or {}
-    rows, read, steps, batch = (facts.get(name) for name in ("examples", "examples_read", "steps", "batch_size"))
-    if read is not None or rows is None or steps is None or batch is None:
-        return rows if read is None else read
-    return min(rows, steps * batch)
+    rows = facts.get("examples_read", facts.get("examples"))
+    steps, batch = facts.get("steps"), facts.get("batch_size")
+    return rows if rows is None or steps is None or batch is None else min(rows, steps * batch)

@@ -4,13 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from seedbed.corpora.read.assets import Store
-from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.select.contamination import EvaluationTexts
-from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
-from seedbed.corpora.settings import NO_TEXT
-from seedbed.evaluation.protocols import declared
-from seedbed.evaluation.settings import Task
 from seedbed.init import beginning
 from seedbed.init.beginning import BITEXT_LIMITS, NEXT_LINE_LIMITS, OwnTable, Parts, TestSet
 from seedbed.init.own_tables import COLUMNS
@@ -142,20 +136,17 @@ def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> st
     Returns:
         What was done, in a sentence.
     """
-    store, known = Store(Path(study.downloads), Path(study.lock)), []
+    known: list[str] = []
     for source, kind in ((study.corpus(corpus, code), study.roles[corpus]) for corpus in trained):
         if source is None or not source.is_local:
             continue  # what is not here is not fetched for this
-        for block in fetch(source, kind, store, study.cleaning)[0]:
-            known += [text for name in COLUMNS_OF[kind] if name not in NO_TEXT for text in block[name]]
+        for texts in beginning.texts_here(source, kind, study.cleaning):
+            known += texts.to_numpy().ravel().tolist()
     seen, read, left_out = EvaluationTexts(known), 0, 0
-    for task in parts.tasks.values():
-        spec = Task.model_validate(task)
-        kind = declared(spec.protocol).kind
-        for block in fetch(spec.source, kind, store, study.cleaning, test=True)[0]:
-            texts = block[[name for name in COLUMNS_OF[kind] if name not in NO_TEXT]]
-            left_out += int(texts.map(seen.repeats).any(axis=1).sum())
-            read += len(block)
+    for one in beginning.tests_of(parts.tasks):
+        for texts in beginning.texts_here(one.source, one.kind, study.cleaning, test=True):
+            left_out += beginning.count_repeating(texts, seen)
+            read += len(texts)
     if left_out > MOST_LEFT_OUT * read:
         return (
             f"{left_out} of its {read} rows have a text that encoders are trained on: those texts are taken out of "

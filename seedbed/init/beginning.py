@@ -100,6 +100,18 @@ class Parts:
         self.said += more.said
 
 
+def texts_here(source: Source, kind: Kind, cleaning: Cleaning, *, test: bool = False) -> Iterator[pd.DataFrame]:
+    """The text columns of a source that is a file of this machine, in blocks of rows; see `fetch`."""
+    names = [name for name in COLUMNS_OF[kind] if name not in NO_TEXT]
+    for block in fetch(source, kind, Store(Path(), Path()), cleaning, test=test)[0]:
+        yield block[names]
+
+
+def count_repeating(texts: pd.DataFrame, seen: EvaluationTexts) -> int:
+    """The number of rows of which a text repeats one of those that were seen."""
+    return int(texts.map(seen.repeats).any(axis=1).sum())
+
+
 class TestSet(NamedTuple):
     """A test set that is here."""
 
@@ -110,10 +122,8 @@ class TestSet(NamedTuple):
 
     def texts(self, cleaning: Cleaning) -> Iterator[str]:
         """All its texts."""
-        for block in fetch(self.source, self.kind, Store(Path(), Path()), cleaning, test=self.whole)[0]:
-            for name in COLUMNS_OF[self.kind]:
-                if name not in NO_TEXT:
-                    yield from block[name]
+        for block in texts_here(self.source, self.kind, cleaning, test=self.whole):
+            yield from block.to_numpy().ravel()
 
 
 def tests_of(tasks: Mapping[str, Any]) -> list[TestSet]:
@@ -264,9 +274,8 @@ def _pairs(
     if not source.is_local:
         return enough
     count = 0
-    for block in fetch(source, PAIRS["kind"], Store(Path(), Path()), cleaning)[0]:
-        texts = block[[*COLUMNS_OF[PAIRS["kind"]]]]
-        if (count := count + int((~texts.map(seen.repeats).any(axis=1)).sum())) >= enough:
+    for texts in texts_here(source, PAIRS["kind"], cleaning):
+        if (count := count + len(texts) - count_repeating(texts, seen)) >= enough:
             break
     return count
 
