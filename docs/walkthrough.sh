@@ -121,10 +121,11 @@ PLAN
 python -m scripts.plan_table --output tables/table1.plan.json --blocks "$blocks"
 # Means, intervals and tests, from the scores of all items.
 python -m scripts.tabulate --spec "$resources/tables/table1.yaml" --scores scores --plan tables/table1.plan.json \
-    --statistics.resamples 100 --output tables/table1.csv --layout tables/table1.md
+    --statistics.resamples 100 --output tables/table1.csv --layout tables/table1.md \
+    --compared tables/table1.compared.csv
 python -m scripts.plot --spec "$resources/figures/table1.yaml" --data tables/table1.csv --output figures/table1.svg --png figures/table1.png
 # All of it in one file that can be sent to a colleague.
 python -m scripts.report --title "By hand" --tables tables/table1.csv --layouts tables/table1.md --figures figures/table1.svg \
-    --audits triplets/{composition,xllora}/hau.audit.json --triplets triplets/{composition,xllora}/hau.tsv \
+    --compared tables/table1.compared.csv --audits triplets/{composition,xllora}/hau.audit.json --triplets triplets/{composition,xllora}/hau.tsv \
     --rejected triplets/{composition,xllora}/hau.rejected.tsv --cards encoders/tiny-bert/*/hau/1/README.md --output report.zip
 cat tables/table1.md

@@ -25,6 +25,7 @@ rule tabulate:
         unpack(inputs("tabulate")),
     output:
         table=report(paths.TABLE, category="Tables", labels={"table": "{table}"}, caption="../report/table.rst"),
+        compared=paths.COMPARED,
         layout=paths.LAYOUT,
     log:
         "<logs>/tabulate/{table}.log",

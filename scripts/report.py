@@ -10,6 +10,8 @@ from seedbed.tables.settings import Forecast
 class Job(cli.Job):
     title: str
     tables: list[Path] = []
+    compared: list[Path] = []
+    """differences of pairs of rows, a file for each table"""
     layouts: list[Path] = []
     figures: list[Path] = []
     audits: list[Path] = []
@@ -56,11 +58,12 @@ def main(job: Job) -> None:
     families = {code: facts.get("family", "") for code, facts in registry().items()}
     made = provenance.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
     claims = Claims.load()
-    claimed = of_study(claims, {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables})
+    tables = {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables}
+    compared = {Path(file.stem).stem: tabulate.read(file, tabulate.COMPARED) for file in job.compared}
     content = Content(
         title=job.title,
         answer=text,
-        claims=claimed,
+        claims=of_study(claims, tables, compared),
         made=made,
         languages=comparisons(best.values(), families),
         sample=job.sample,

@@ -1,4 +1,5 @@
-"""Gather the scores of a study into one table: a tidy CSV, and Markdown in the paper's layout."""
+"""Gather the scores of a study into a table: a tidy CSV, the differences of pairs of its rows, and Markdown in the
+paper's layout."""
 
 from pathlib import Path
 
@@ -19,6 +20,8 @@ class Job(cli.Job):
     statistics: Statistics = Statistics()
     output: Path
     """CSV"""
+    compared: Path
+    """CSV: the differences of the spec's pairs"""
     layout: Path
     """Markdown"""
 
@@ -30,17 +33,20 @@ def main(job: Job) -> None:
     from seedbed.tables.plan import Block
     from seedbed.tables.published import Published
     from seedbed.tables.specs import TableSpec
-    from seedbed.tables.tabulate import tabulate, write
+    from seedbed.tables.tabulate import compare, measure_blocks, tabulate, write
 
     spec = TableSpec.load(job.spec)
     blocks = [validated(Block, block, job.plan, "what plan_table writes") for block in read_json(job.plan)]
     published = Published(spec.paper, job.papers)
-    table = tabulate(blocks, job.scores, job.statistics, spec, published)
+    measured = [*measure_blocks(blocks, job.scores, job.statistics, spec)]
+    table = tabulate(measured, job.statistics, published)
     write(table, job.output)
+    differences = compare(measured, spec.compare, job.statistics)
+    write(differences, job.compared)
     with atomic(job.layout) as temporary:
         quoted = {(block.backbone, block.column.label): block.quoted for block in blocks}
         papers = {block.backbone: block.paper_backbone for block in blocks}
-        temporary.write_text(layout(table, spec, published, quoted, papers), encoding="utf-8")
+        temporary.write_text(layout(table, spec, published, quoted, papers, differences), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -57,6 +57,7 @@ BEST = f"<results>/best/{{lang}}/{MANIFEST}"
 ANSWER = "<results>/answer.md"
 PLAN = "<results>/tables/{table}.plan.json"
 TABLE = "<results>/tables/{table}.csv"
+COMPARED = "<results>/tables/{table}.compared.csv"
 LAYOUT = "<results>/tables/{table}.md"
 FIGURE = "<results>/figures/{figure}.{form}"
 SVG, PNG = (FIGURE.replace("{form}", form) for form in ("svg", "png"))

@@ -33,8 +33,21 @@ def cell(row: pd.Series, best: str | None, decimals: int = 1) -> str:
     value = f"**{value}**" if value == best else value
     if pd.isna(row["low"]):
         return f"{value} (n = {row['n']:.0f})"
-    mark = (" ▲" if row["difference"] > 0 else " ▼") if significant(row) else ""
-    return f"{value} {interval(row, decimals)}{mark}"
+    return f"{value} {interval(row, decimals)}{mark(row)}"
+
+
+def difference(row: Mapping[str, Any], decimals: int = 1) -> str:
+    """A difference with its interval, such as `+1.9 [0.3, 3.5] ▲`."""
+    number = f"{row['difference']:+z.{decimals}f}"
+    if pd.isna(row["difference_low"]):
+        return number
+    within = f"[{row['difference_low']:z.{decimals}f}, {row['difference_high']:z.{decimals}f}]"
+    return f"{number} {within}{mark(row)}"
+
+
+def mark(row: Mapping[str, Any]) -> str:
+    """The sign of a significant difference, up or down; empty if it is not."""
+    return (" ▲" if row["difference"] > 0 else " ▼") if significant(row) else ""
 
 
 def interval(row: Mapping[str, Any], decimals: int = 1) -> str:

@@ -13,7 +13,7 @@ from pydantic import Field, model_validator
 from seedbed import markdown, yamls
 from seedbed.resources import resource, spec_file
 from seedbed.settings import OnceEach, Settings, validated
-from seedbed.tables.cells import interval, significant
+from seedbed.tables.cells import difference, interval, significant
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
@@ -92,12 +92,23 @@ class Claim(Settings):
                     raise ValueError(f"columns: table {self.table} has no {label!r}")
             if side.recipe not in {*spec.recipes, *spec.classifiers}:
                 raise ValueError(f"{side.recipe}: no row of table {self.table}")
+        pair = self.better.recipe, self.than.recipe
+        baselines, pairs = {spec.baseline, spec.baseline_classifier}, {pair, pair[::-1]}
+        if self.of_one_encoder and not baselines & {*pair} and not pairs & {*spec.compare}:
+            raise ValueError(f"compare: table {self.table} does not compare {' and '.join(pair)}; add them there")
         return self
 
     @cached_property
     def spec(self) -> TableSpec:
         """The table that tests the claim."""
         return TableSpec.load(spec_file("tables", self.table))
+
+    @property
+    def of_one_encoder(self) -> bool:
+        """Whether both sides are of one backbone in one column, so that its table tests them."""
+        return self.better.recipe != self.than.recipe and not (
+            self.better.backbone or self.better.column or self.than.backbone or self.than.column
+        )
 
     @property
     def several(self) -> bool:
@@ -220,16 +231,17 @@ def _few(comparisons: Sequence[str]) -> str:
 # ------------------------------------------------------------------------------------------------------ of a study
 
 
-def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame]) -> str:
+def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame], compared: Mapping[str, pd.DataFrame]) -> str:
     """Claims of each paper of which a study's tables test one, on the paper's data and encoders, in Markdown.
 
     Args:
         claims: the claims.
         tables: name -> the table as `tabulate.read` returns it.
+        compared: name -> the differences of its pairs, likewise.
     """
     rows = []
     for own in claims.papers.values():
-        tried = [[*_comparisons(claim, tables[claim.table])] if claim.table in tables else [] for claim in own]
+        tried = [[*_comparisons(claim, tables, compared)] for claim in own]
         if any(tried):
             rows += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
     return markdown.table(["Claim", "The paper's numbers", "Of this study", "Verdict"], rows) if rows else ""
@@ -251,10 +263,14 @@ def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, st
     return told, REPRODUCED if all(tested) else NOT_REPRODUCED
 
 
-def _comparisons(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool | None]]:
-    """Each comparison that a table has of a claim, with the answer of `_better`."""
-    if claim.cannot:
+def _comparisons(
+    claim: Claim, tables: Mapping[str, pd.DataFrame], compared: Mapping[str, pd.DataFrame]
+) -> Iterator[tuple[str, bool | None]]:
+    """Each comparison that a study's table has of a claim, with the answer of `_better`."""
+    if claim.cannot or claim.table not in tables:
         return
+    table = tables[claim.table]
+    tested = [table, *([compared[claim.table]] if claim.table in compared else [])]
     mine = table[table["language"].isin(claim.languages) & table["delta"].notna()]
     for language, rows in mine.groupby("language", sort=False):
         for label in claim.columns:
@@ -263,8 +279,10 @@ def _comparisons(claim: Claim, table: pd.DataFrame) -> Iterator[tuple[str, bool 
                 one, other = better[backbone], than[backbone]
                 names = ", ".join(filter(None, (label if claim.several else "", backbone, language)))
                 decimals = claim.spec.columns_and_means[label or claim.better.column].measured.decimals
+                test = _test(tested, one, other)
                 told = f"{_number(one, decimals)} against {_number(other, decimals)} ({names})"
-                yield told, _better(claim, one, other)
+                told += "" if test is None else f": {difference(test, decimals)}"
+                yield told, _better(claim, one, other, test)
 
 
 def _side(rows: pd.DataFrame, side: Side, label: str) -> dict[str, pd.Series]:
@@ -286,17 +304,34 @@ def _number(row: pd.Series, decimals: int) -> str:
     return f"{row['value']:z.{decimals}f}{within}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
 
 
-def _better(claim: Claim, one: pd.Series, other: pd.Series) -> bool | None:
-    """Whether a number is significantly better: by the table's test where it compares the two, else by their intervals;
-    None: that decides nothing, or there is neither.
+def _test(tested: Sequence[pd.DataFrame], one: pd.Series, other: pd.Series) -> dict[str, float] | None:
+    """The difference of one number less another, as a table tested it; None: it did not.
+
+    Args:
+        tested: the table, whose rows are compared with its baseline, and its pairs.
+        one: a row of the table.
+        other: likewise.
+    """
+    where = ["backbone", "column"]
+    if (one[where] != other[where]).any():
+        return None
+    for rows in tested:
+        known = rows[(rows[[*where, "language"]] == one[[*where, "language"]]).all(axis=1) & rows["p_adjusted"].notna()]
+        for recipe, base, sign in ((one["recipe"], other["recipe"], 1), (other["recipe"], one["recipe"], -1)):
+            for row in known[(known["recipe"] == recipe) & (known["baseline"] == base)].to_dict("records"):
+                bounds = sorted(sign * row[name] for name in ("difference_low", "difference_high"))
+                changed = dict(zip(("difference_low", "difference_high"), bounds, strict=True))
+                return row | changed | {"difference": sign * row["difference"]}
+    return None
+
+
+def _better(claim: Claim, one: pd.Series, other: pd.Series, test: dict[str, float] | None) -> bool | None:
+    """Whether a number is significantly better: by the table's test, else by both intervals; None: not decided.
 
     The interval of the difference follows from those of both (Zou and Donner 2008) as if they had no items in common.
-    Two rows of one test have them all, so that their difference varies less.
     """
-    for row, base, sign in ((one, other, 1), (other, one, -1)):
-        compared = row["baseline"] == base["recipe"] and row["backbone"] == base["backbone"]
-        if compared and row["column"] == base["column"] and pd.notna(row["p_adjusted"]):
-            return claim.holds(sign * row["difference"], 0) and significant(row)
+    if test is not None:
+        return claim.holds(test["difference"], 0) and significant(test)
     upper, lower = (one, other) if one["value"] > other["value"] else (other, one)
     uncertain = math.hypot(upper["value"] - upper["low"], lower["high"] - lower["value"])
     apart = upper["value"] - lower["value"] > uncertain  # not where a bound is NaN

@@ -164,6 +164,9 @@ class TableSpec(Spec):
     """The study's other recipes come last, but those that vary one."""
     baseline: str = ""
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
+    compare: list[tuple[str, str]] = []
+    """Pairs of recipes, or of kinds of classifiers, that are compared with each other, besides each with the baseline:
+    `[composition, crosslingual]`. Their differences are in `tables/{table}.compared.csv`."""
     baseline_backbone: str = ""
     """The backbone, by the papers' name or the study's, from whose baseline the differences of other backbones'
     baselines are taken, and of classifiers in the same table; left out, the study's `statistics.baseline_backbone`."""
@@ -201,6 +204,16 @@ class TableSpec(Spec):
             if other := [recipe for recipe in column.recipes if recipe not in self.recipes]:
                 near = suggest(other[0], sorted(self.recipes))
                 raise ValueError(f"columns.{column.label}.recipes: {other[0]!r} is not the table's; {near}")
+        return self
+
+    @model_validator(mode="after")
+    def _compares_its_own(self) -> Self:
+        known = [*self.recipes, *self.classifiers]
+        for pair in self.compare:
+            if other := [recipe for recipe in pair if recipe not in known]:
+                raise ValueError(f"compare: {other[0]!r} is not the table's; {suggest(other[0], sorted(known))}")
+            if pair[0] == pair[1] or self.compare.count(pair) + self.compare.count(pair[::-1]) > 1:
+                raise ValueError(f"compare: {', '.join(pair)}: give two recipes, and each pair once")
         return self
 
     @model_validator(mode="after")

@@ -1,5 +1,5 @@
 """A table of scores in tidy form: every number with its interval, its difference to the baseline, and the paper's
-number.
+number; and the differences of pairs of its rows.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from seedbed.evaluation.metrics import Metric
 from seedbed.evaluation.significance import benjamini_hochberg, rounded
 from seedbed.io import UserError, atomic
 from seedbed.tables.measures import OTHER, Measure, average, difference, interval, lacks, measure
@@ -24,11 +25,16 @@ COLUMNS = [
     "difference", "difference_low", "difference_high", "p", "p_items", "p_adjusted",
     "paper", "paper_sd", "paper_note", "paper_cell", "delta", "verdict",
 ]  # fmt: skip
+COMPARED = [
+    "backbone", "column", "recipe", "baseline", "language", "task", "metric", "n", "seeds", "baseline_seeds", "level",
+    "difference", "difference_low", "difference_high", "p", "p_items", "p_adjusted",
+]  # fmt: skip
+"""Columns of the differences of pairs: of `recipe` less `baseline`."""
 DECIMALS = {
     **dict.fromkeys(("value", "low", "high", "sd", "difference", "difference_low", "difference_high"), 3),
     **dict.fromkeys(("paper", "paper_sd", "delta"), 3),
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
-    **dict.fromkeys(("n", "rows", "seeds"), 0),
+    **dict.fromkeys(("n", "rows", "seeds", "baseline_seeds"), 0),
 }
 """Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree, and `p_adjusted` such
 that it stays on its side of 1 - level."""
@@ -37,43 +43,28 @@ OTHER_DATA = "other data than the paper's"
 REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
 
 
-def tabulate(
-    blocks: Sequence[Block],
-    scores: Path,
-    statistics: Statistics,
-    spec: TableSpec,
-    published: Published,
-) -> pd.DataFrame:
-    """Collect the scores of a table, and the overlaps of triplets, into one tidy frame.
+Measured = Sequence[tuple[Block, Sequence[Measure]]]
+"""Blocks with what was measured for them."""
+
+
+def measure_blocks(
+    blocks: Sequence[Block], scores: Path, statistics: Statistics, spec: TableSpec
+) -> Iterator[tuple[Block, list[Measure]]]:
+    """Read the scores of a table, and the overlaps of triplets: each block with its languages and their average.
+
+    Averages over backbones and means of columns come last, as blocks.
 
     Args:
         blocks: the table's blocks, see `plan`.
         scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json in the folder of
             results.
         statistics: resamples, level and seed.
-        spec: says which averages over backbones and means of columns are added, as further backbones and columns.
-        published: the paper's numbers.
-
-    Returns:
-        A frame with COLUMNS. Scores and differences are in points; `rows` are training rows. NaN: intervals of fewer
-        than 10 items, the deviation of one seed, numbers that the paper does not have.
+        spec: says which averages over backbones and means of columns are added.
 
     Raises:
         UserError: a score file is missing or contradicts its items; systems were scored on different items; a file of
             triplets is missing or empty.
     """
-    rows = [
-        row | _printed(published, row, measured, block)
-        for block, measures in _measured(blocks, scores, statistics, spec)
-        for row, measured in _rows(block, measures, statistics)
-    ]
-    return pd.DataFrame(rows, columns=COLUMNS).round(DECIMALS)
-
-
-def _measured(
-    blocks: Sequence[Block], scores: Path, statistics: Statistics, spec: TableSpec
-) -> Iterator[tuple[Block, list[Measure]]]:
-    """Blocks with what was measured for them, averages last."""
     by_column: dict[str, list[tuple[Block, list[Measure]]]] = {}
     by_backbone: dict[str, dict[str, tuple[Block, Measure]]] = {}
     for block in blocks:
@@ -93,6 +84,57 @@ def _measured(
     labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
     for columns in by_backbone.values():
         yield from _means(columns, spec.over_columns, labels)
+
+
+def tabulate(measured: Measured, statistics: Statistics, published: Published) -> pd.DataFrame:
+    """Collect what was measured for a table into one tidy frame.
+
+    Args:
+        measured: see `measure_blocks`.
+        statistics: as there.
+        published: the paper's numbers.
+
+    Returns:
+        A frame with COLUMNS. Scores and differences are in points; `rows` are training rows. NaN: intervals of fewer
+        than 10 items, the deviation of one seed, numbers that the paper does not have.
+    """
+    rows = [
+        row | _printed(published, row, measure, block)
+        for block, measures in measured
+        for row, measure in _rows(block, measures, statistics)
+    ]
+    return pd.DataFrame(rows, columns=COLUMNS).round(DECIMALS)
+
+
+def compare(measured: Measured, pairs: Sequence[tuple[str, str]], statistics: Statistics) -> pd.DataFrame:
+    """The differences of pairs of systems, where a block has both, tested as those to the baseline are.
+
+    Args:
+        measured: see `measure_blocks`.
+        pairs: the recipes of each pair; the second is subtracted.
+        statistics: as there.
+
+    Returns:
+        A frame with COMPARED, differences in points. P-values are adjusted over the languages of a pair in a block;
+        averages are a separate family of tests.
+    """
+    rows: list[dict[str, Any]] = []
+    for block, measures in measured:
+        constant = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
+        constant |= {"level": statistics.level}
+        for recipe, base in pairs:
+            facts = constant | {"recipe": recipe, "baseline": base}
+            both = [each for each in measures if {recipe, base} <= {*each.by_seed}]
+            own = [
+                facts
+                | {"language": each.language, "task": each.task, "n": each.n[recipe]}
+                | {"seeds": len(each.by_seed[recipe]), "baseline_seeds": len(each.by_seed[base])}
+                | _difference(each, recipe, base, block.column.measured, statistics)
+                for each in both
+            ]
+            _adjust(own)
+            rows += own
+    return pd.DataFrame(rows, columns=COMPARED).round(DECIMALS)
 
 
 def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
@@ -141,17 +183,17 @@ def _rows(
             facts | {"language": each.language, "task": each.task} | _numbers(each, system.recipe, block, statistics)
             for each in measured
         ]
-        _adjust([row for row in rows if row["language"] != AVERAGE])
-        _adjust([row for row in rows if row["language"] == AVERAGE])  # averages are a separate family of tests
+        _adjust(rows)
         yield from zip(rows, measured, strict=True)
 
 
 def _adjust(rows: Sequence[dict[str, Any]]) -> None:
-    """Adjust the p-values of one family; a difference is real if both tests say so."""
-    tested = [row for row in rows if "p" in row]
-    larger = [max(row["p"], row.get("p_items", 0.0)) for row in tested]
-    for row, p in zip(tested, benjamini_hochberg(larger), strict=True):
-        row["p_adjusted"] = rounded(float(p), row["level"], DECIMALS["p_adjusted"])
+    """Adjust the p-values of languages, and those of averages; a difference is real if both tests say so."""
+    for averages in (False, True):
+        tested = [row for row in rows if "p" in row and (row["language"] == AVERAGE) == averages]
+        larger = [max(row["p"], row.get("p_items", 0.0)) for row in tested]
+        for row, p in zip(tested, benjamini_hochberg(larger), strict=True):
+            row["p_adjusted"] = rounded(float(p), row["level"], DECIMALS["p_adjusted"])
 
 
 def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistics) -> dict[str, Any]:
@@ -170,14 +212,20 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
         if OTHER not in by_seed:
             return row
         base, row["baseline_backbone"] = OTHER, block.other.backbone
-    row["difference"] = row["value"] - metric.points * by_seed[base].mean()
-    if recipe in known and base in known:
+    return row | _difference(measured, recipe, base, metric, statistics)
+
+
+def _difference(measured: Measure, recipe: str, base: str, metric: Metric, statistics: Statistics) -> dict[str, float]:
+    """One system's score less another's, with its interval and tests; those that cannot be had are left out."""
+    means = [metric.points * measured.by_seed[system].mean() for system in (recipe, base)]
+    found = {"difference": means[0] - means[1]}
+    if recipe in measured.replicates and base in measured.replicates:
         compared = difference(metric, measured.drawn(recipe), measured.drawn(base), statistics)
-        row["difference_low"], row["difference_high"], row["p"] = compared
+        found["difference_low"], found["difference_high"], found["p"] = compared
     if measured.items is not None:
         systems = measured.items[recipe], measured.items[base]
-        row["p_items"] = metric.by.p_value(*systems, statistics.resamples, statistics.seed)
-    return row
+        found["p_items"] = metric.by.p_value(*systems, statistics.resamples, statistics.seed)
+    return found
 
 
 def _printed(published: Published, row: Mapping[str, Any], measured: Measure, block: Block) -> dict[str, Any]:
@@ -208,16 +256,21 @@ def verdict(row: Mapping[str, Any], paper: float) -> str:
 
 
 def write(table: pd.DataFrame, path: Path) -> None:
-    """Write a table as CSV with fixed decimals; NaN is an empty cell."""
+    """Write a table, or its differences of pairs, as CSV with fixed decimals; NaN is an empty cell."""
     text = table.copy().astype(object)
     for name, decimals in DECIMALS.items():
-        text[name] = ["" if pd.isna(value) else f"{value:z.{decimals}f}" for value in table[name]]
+        if name in table.columns:
+            text[name] = ["" if pd.isna(value) else f"{value:z.{decimals}f}" for value in table[name]]
     with atomic(path) as temporary:
         text.to_csv(temporary, index=False, lineterminator="\n")
 
 
-def read(path: Path) -> pd.DataFrame:
+def read(path: Path, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
     """Read a table of `write`.
+
+    Args:
+        path: the CSV.
+        columns: what it must have; COMPARED for differences of pairs.
 
     Raises:
         UserError: no such file, or another kind of CSV.
@@ -227,9 +280,9 @@ def read(path: Path) -> pd.DataFrame:
     try:
         # `nan` is a language (Min Nan Chinese): only numbers may be missing.
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
-        if list(table.columns) != COLUMNS:
+        if list(table.columns) != [*columns]:
             raise ValueError(f"columns {', '.join(table.columns)}")
-        return table.assign(**{name: pd.to_numeric(table[name]) for name in DECIMALS})
+        return table.assign(**{name: pd.to_numeric(table[name]) for name in DECIMALS if name in columns})
     except ValueError as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"{path}: {reason}; expected a table made by tabulate: delete it and run Snakemake") from None

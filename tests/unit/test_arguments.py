@@ -86,7 +86,7 @@ def test_arguments_that_do_not_fit_are_one_line(program, words: list[str], messa
 TASKS = '[{"a": {"protocol": "sts", "source": {"file": "x"}}, "b": {"protocol": "sts", "source": {"file": "x"}}}]'
 SCORE = "--systems x --language hau --records x --scores x --output x --tests"
 TUNE = "--kind labelled_texts --train x --base x --output x --state x --seed 1 --tests {}"
-PLAN = "--spec {spec} --scores x --plan plan.json --output x --layout x"
+PLAN = "--spec {spec} --scores x --plan plan.json --output x --compared x --layout x"
 BEST = "--language hau --name Hausa --blocks [] --encoder b/r --root x --output x"
 
 

@@ -73,6 +73,7 @@ class Report(Product, rule="report", place=paths.REPORT):
             "encoders": self.answer.by_name,
             "unchosen": self.answer.unchosen(),
             "tables": [table.path for table in tables],
+            "compared": [table.at(paths.COMPARED) for table in tables],
             "layouts": [table.at(paths.LAYOUT) for table in tables],
             "figures": [figure.at(path) for figure in figures for path in (paths.SVG, paths.PNG)],
             "audits": self.triplets(paths.AUDIT),

@@ -12,6 +12,7 @@ from seedbed.evaluation.significance import alpha, percent
 from seedbed.tables.cells import (
     best_of,
     cell,
+    difference,
     grid,
     languages_of,
     methods_of,
@@ -35,10 +36,12 @@ def layout(
     published: Published,
     quoted: Mapping[tuple[str, str], Sequence[Quote]] = MappingProxyType({}),
     papers: Mapping[str, str] = MappingProxyType({}),
+    differences: pd.DataFrame | None = None,
 ) -> str:
     """The table in Markdown as the paper prints it: a block for each backbone and column, methods x languages.
 
-    Below it is the paper's own table, each number with ours, their difference and a verdict.
+    Below it are the differences of the spec's pairs, and the paper's own table, each number with ours, their difference
+    and a verdict.
 
     Args:
         table: the table as `tabulate.read` returns it.
@@ -46,6 +49,7 @@ def layout(
         published: the paper's numbers.
         quoted: (backbone, column) -> scores that others report on the same tests, in rows below ours.
         papers: backbone -> its name in the paper, by which `absent` names it.
+        differences: the differences of pairs, see `tabulate.compare`; None: there are none.
     """
     compared = table["paper"].notna().any()
     parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published, papers)]
@@ -58,6 +62,8 @@ def layout(
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
         groups = {column.label: column.group for column in spec.columns}
         parts += _summary(table, means or table["column"], groups, metrics)
+    if differences is not None and len(differences):
+        parts += _differences(differences, methods_of(table), metrics)
     return "\n\n".join([*parts, *papers_numbers(table, spec, published)]) + "\n"
 
 
@@ -84,6 +90,24 @@ def _by_language(
             legend += [*([_paper_legend(block)] if compared else []), *_quoted_legend(own)]
         parts += [f"## {title}", *legend, _grid(block, metric, own)]
     return parts
+
+
+def _differences(differences: pd.DataFrame, methods: Mapping[str, str], metrics: Mapping[str, Metric]) -> list[str]:
+    """The difference of each pair in each block, of averages over languages where there are several."""
+    level = differences["level"].iloc[0]
+    several = without_lone_average(differences)["language"].nunique() > 1
+    shown = differences[(differences["language"] == AVERAGE) == several]
+    lines = [["Where", "Compared", "Difference"]]
+    for row in shown.to_dict("records"):
+        backbone = "over backbones" if row["backbone"] == AVERAGE else row["backbone"]
+        names = (methods.get(recipe, recipe) for recipe in (row["recipe"], row["baseline"]))
+        where = ", ".join(filter(None, (row["column"], backbone)))
+        lines.append([where, " less ".join(names), difference(row, metrics[row["metric"]].decimals)])
+    legend = (
+        f"{'Of averages over languages. ' if several else ''}In brackets, the {percent(level)}% interval by the paired "
+        f"bootstrap. ▲ ▼: p < {alpha(level):g}."
+    )
+    return ["## Rows compared with each other", legend, grid(lines)]
 
 
 def _absent(table: pd.DataFrame, spec: TableSpec, published: Published, papers: Mapping[str, str]) -> list[str]:

@@ -24,7 +24,7 @@ from seedbed.urls import in_text
 TEMPLATE = resource("report.html.j2")
 SCRIPT = resource("report.js")
 """The page's only script: it sorts tables and pages through triplets; the page's policy forbids others."""
-GROUPS = ("tables", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
+GROUPS = ("tables", "compared", "layouts", "figures", "audits", "triplets", "rejected", "neighbours", "cards", "config")
 """Folders in the zip by type of file; the page's template determines what it shows of each."""
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 DATE = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say: equal files give equal bytes

@@ -18,7 +18,7 @@ from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, pl
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
-from seedbed.tables.tabulate import tabulate
+from seedbed.tables.tabulate import Measured, compare, measure_blocks, tabulate
 
 ROOT = Path(__file__).parents[3]
 PAPER = ROOT / "seedbed" / "resources" / "paper"
@@ -43,8 +43,13 @@ class Study:
         return plan(spec, **{**facts, **changes})
 
     def tabulate(self, spec: TableSpec, **changes: object) -> pd.DataFrame:
-        blocks = self.plan(spec, **changes)
-        return tabulate(blocks, self.scores, self.statistics, spec, Published(spec.paper, PAPER))
+        return tabulate(self.measured(spec, **changes), self.statistics, Published(spec.paper, PAPER))
+
+    def compare(self, spec: TableSpec, **changes: object) -> pd.DataFrame:
+        return compare(self.measured(spec, **changes), spec.compare, self.statistics)
+
+    def measured(self, spec: TableSpec, **changes: object) -> Measured:
+        return [*measure_blocks(self.plan(spec, **changes), self.scores, self.statistics, spec)]
 
     def score(self, backbone: str, recipe: str, seed: int, task: str, language: str) -> Path:
         """The score file of an encoder."""
@@ -68,9 +73,9 @@ class Study:
         return ["--papers", str(PAPER), *known]
 
 
-def page(table: pd.DataFrame, spec: TableSpec) -> str:
+def page(table: pd.DataFrame, spec: TableSpec, differences: pd.DataFrame | None = None) -> str:
     """The table as a person reads it."""
-    return layout(table, spec, Published(spec.paper, PAPER))
+    return layout(table, spec, Published(spec.paper, PAPER), differences=differences)
 
 
 def make_study(

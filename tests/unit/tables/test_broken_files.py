@@ -143,6 +143,7 @@ def test_a_broken_table_is_told(tmp_path, content):
 
 def test_tables_need_no_locale_and_no_home(study, spec, tmp_path):
     outputs = ["--output", str(tmp_path / "a.csv"), "--layout", str(tmp_path / "a.md")]
+    outputs += ["--compared", str(tmp_path / "b.csv")]
     done = subprocess.run(
         [sys.executable, "-m", "scripts.tabulate", "--spec", "seedbed/resources/tables/table1.yaml", *study.arguments(spec), *outputs],
         capture_output=True, text=True, env={"PATH": os.environ["PATH"], "LC_ALL": "C"},

@@ -11,7 +11,7 @@ import pytest
 from seedbed.io import UserError
 from seedbed.tables import claims
 from seedbed.tables.claims import Claim, Claims, Ours
-from seedbed.tables.tabulate import COLUMNS
+from seedbed.tables.tabulate import COLUMNS, COMPARED
 
 CLAIMS = Claims.load()
 EVERY = [claim for own in CLAIMS.papers.values() for claim in own]
@@ -70,6 +70,7 @@ def test_a_verdict_of_a_study_stands_on_n_seeds_and_an_interval(lacking: str) ->
         ({"columns": ["STR"]}, "table table1 has no 'STR'"),
         ({"than": {"recipe": "crosslingua"}}, "crosslingua: no row of table table1"),
         ({"table": "table2"}, "table2"),
+        ({"than": {"recipe": "base"}}, "compare: table table1 does not compare xllora and base"),
     ],
 )
 def test_a_claim_of_no_row_or_column_is_refused(change: dict[str, object], message: str) -> None:
@@ -88,8 +89,10 @@ def made(low: float, difference: float, p: float, delta: float = 0.5) -> pd.Data
     return pd.DataFrame([shared | row for row in rows], columns=COLUMNS)
 
 
-def verdicts(table: pd.DataFrame, **changes: object) -> str:
-    return claims.of_study(Claims(papers={"P": [Claim.model_validate(LORA | changes)]}), {"table1": table})
+def verdicts(table: pd.DataFrame, compared: pd.DataFrame | None = None, **changes: object) -> str:
+    differences = {} if compared is None else {"table1": compared}
+    own = [Claim.model_validate(LORA | changes)]
+    return claims.of_study(Claims(papers={"P": own}), {"table1": table}, differences)
 
 
 def test_a_verdict_is_that_of_the_tables_test_and_else_of_both_intervals() -> None:
@@ -107,6 +110,30 @@ def test_a_verdict_is_that_of_the_tables_test_and_else_of_both_intervals() -> No
     assert verdicts(below).endswith("| not reproduced |")
 
 
+@pytest.mark.parametrize("sign", [1, -1], ids=["as the claim", "turned"])
+def test_two_rows_that_the_table_compares_are_judged_by_that_test(sign: int) -> None:
+    """Not by their intervals, which overlap though the paired difference is above 0."""
+    table = made(69, 2, 0.01).assign(baseline="base", p_adjusted=float("nan"))
+    sides = ["xllora", "crosslingual"][::sign]
+    row = {
+        "backbone": "xlm-r",
+        "column": "STS",
+        "recipe": sides[0],
+        "baseline": sides[1],
+        "language": "avg",
+        "level": 0.95,
+    }
+    low, high = sorted((sign * 0.4, sign * 3.6))
+    row |= {"difference": sign * 2.0, "difference_low": low, "difference_high": high, "p_adjusted": 0.01}
+    compared = pd.DataFrame([row], columns=COMPARED)
+    assert verdicts(table).endswith("| undecided |")
+    assert verdicts(table, compared).endswith("(XLM-R, avg): +2.0 [0.4, 3.6] ▲ | reproduced |")
+    assert verdicts(table, compared.assign(p_adjusted=0.2)).endswith("+2.0 [0.4, 3.6] | not reproduced |")
+    assert verdicts(table, compared, lower=True).endswith("| not reproduced |")
+    for other in ({"column": "Bitext"}, {"language": "hau"}, {"backbone": "mmbert"}, {"p_adjusted": float("nan")}):
+        assert verdicts(table, compared.assign(**other)).endswith("| undecided |")
+
+
 def test_without_intervals_and_tests_a_claim_is_undecided() -> None:
     """As the table's own verdict, which is empty: fewer than ten items, or a metric without items."""
     bare = {"low": float("nan"), "high": float("nan"), "p_adjusted": float("nan")}
@@ -115,12 +142,12 @@ def test_without_intervals_and_tests_a_claim_is_undecided() -> None:
     assert verdicts(table, lower=True).endswith("| undecided |")
     both = pd.concat([made(73, 5, 0.01).assign(language="hau"), table.assign(language="ind")])
     found = verdicts(both, languages=["hau", "ind"])
-    assert "(XLM-R, hau) (holds in 1 of the 1 tested) | reproduced |" in found
+    assert "(XLM-R, hau): +5.0 (holds in 1 of the 1 tested) | reproduced |" in found
 
 
 def test_other_data_than_the_papers_are_no_attempt() -> None:
     assert verdicts(made(69, 2, 0.01, delta=float("nan"))) == ""
-    assert claims.of_study(CLAIMS, {}) == ""
+    assert claims.of_study(CLAIMS, {}, {}) == ""
 
 
 def test_a_named_backbone_is_found_by_the_papers_name() -> None:
@@ -149,6 +176,7 @@ def test_where_lower_is_better_so_is_the_test() -> None:
 def test_the_claims_of_a_paper_are_shown_with_one_that_was_tried() -> None:
     own = [Claim.model_validate(LORA | change) for change in ({}, {"table": "bootstrapping_table3", "than": LORA["better"],
            "better": {"recipe": "xllora-20k"}}, {"cannot": "it is gone"})]  # fmt: skip
-    found = claims.of_study(Claims(papers={"P": own, "Q": own[1:]}), {"table1": made(69, 2, 0.01)}).splitlines()
+    papers = Claims(papers={"P": own, "Q": own[1:]})
+    found = claims.of_study(papers, {"table1": made(69, 2, 0.01)}, {}).splitlines()
     ends = [line.rsplit("|", 2)[1].strip() for line in found]
     assert ends == ["Verdict", "---", "reproduced", "not run", "cannot be run: it is gone"]

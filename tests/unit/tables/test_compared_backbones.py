@@ -22,7 +22,7 @@ from seedbed.study.model import Study
 from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, compared, of_labellers
 from seedbed.tables.published import Published
 from seedbed.tables.specs import TableSpec
-from seedbed.tables.tabulate import read, tabulate, write
+from seedbed.tables.tabulate import measure_blocks, read, tabulate, write
 from tests.unit.tables.conftest import PAPER, make_study, page
 from tests.unit.tables.conftest import Study as Scores
 
@@ -57,7 +57,8 @@ def quick(small: Scores) -> Scores:
 def table_of(study: Scores, backbone: str, **changes: Any) -> pd.DataFrame:
     shown = spec(**changes)
     blocks = compared(shown, study.plan(shown), backbone)
-    return tabulate(blocks, study.scores, study.statistics, shown, Published(None, PAPER))
+    measured = [*measure_blocks(blocks, study.scores, study.statistics, shown)]
+    return tabulate(measured, study.statistics, Published(None, PAPER))
 
 
 @pytest.fixture(scope="module")

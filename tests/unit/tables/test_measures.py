@@ -20,7 +20,7 @@ from seedbed.tables.plan import AvailableModel, AvailableTask, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, TableSpec
-from seedbed.tables.tabulate import tabulate, verdict
+from seedbed.tables.tabulate import measure_blocks, tabulate, verdict
 from tests.unit.tables.conftest import page, write_score
 
 
@@ -101,7 +101,8 @@ def test_means_of_means_over_languages_weigh_each_language_once(tmp_path) -> Non
     )
     tasks = {task: AvailableTask(protocol="bitext", languages=codes) for task, codes in languages.items()}
     blocks = plan(spec, [System(recipe="base", language="mul", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
-    table = tabulate(blocks, scores, Statistics(resamples=100), spec, Published(None, tmp_path))
+    measured = [*measure_blocks(blocks, scores, Statistics(resamples=100), spec)]
+    table = tabulate(measured, Statistics(), Published(None, tmp_path))
     averages = table[table["language"] == "avg"].set_index("column")["value"]
     assert averages["nested"] == averages["flat"] == pytest.approx(100 * (1 + 0 * 3 + 0.5 * 2) / 6, abs=1e-3)
 
@@ -124,7 +125,8 @@ def test_what_is_no_share_has_three_decimals_and_the_number_of_what_it_is_over(t
     of_table = TableSpec.model_validate(given)
     tasks = {"geometry": AvailableTask(protocol="geometry", languages=["hau"])}
     blocks = plan(of_table, [System(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
-    table = tabulate(blocks, scores, Statistics(resamples=100), of_table, Published(None, tmp_path))
+    measured = [*measure_blocks(blocks, scores, Statistics(resamples=100), of_table)]
+    table = tabulate(measured, Statistics(), Published(None, tmp_path))
     assert table["n"].tolist() == [10, 10, 15, 15]
     for across in ("languages", "columns"):
         shown = page(table, of_table.model_copy(update={"across": across}))

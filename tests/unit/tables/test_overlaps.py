@@ -13,7 +13,7 @@ from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import OVERLAP, TableSpec
-from seedbed.tables.tabulate import read, tabulate, write
+from seedbed.tables.tabulate import measure_blocks, read, tabulate, write
 from seedbed.triplets.overlap import by_row, summary
 from tests.unit.tables.conftest import PAPER, page
 
@@ -71,7 +71,9 @@ def planned(spec=SPEC):
 
 
 def tabulated(folder, spec=SPEC):
-    return tabulate(planned(spec), folder / "none", Statistics(resamples=2000), spec, Published(None, PAPER))
+    statistics = Statistics(resamples=2000)
+    measured = [*measure_blocks(planned(spec), folder / "none", statistics, spec)]
+    return tabulate(measured, statistics, Published(None, PAPER))
 
 
 @pytest.fixture(scope="module")

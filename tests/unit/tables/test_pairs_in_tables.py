@@ -16,7 +16,7 @@ from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, Paper, TableSpec
-from seedbed.tables.tabulate import tabulate
+from seedbed.tables.tabulate import measure_blocks, tabulate
 
 SYSTEMS = [System(recipe="base", language="mul", seeds=[0]), System(recipe="multi-mc", language="*", seeds=[1, 2])]
 TASKS = {
@@ -104,7 +104,7 @@ def test_numbers_of_pairs_are_means_of_orders_with_intervals_over_items(tmp_path
     (tmp_path / "p.csv").write_text(CSV.format("kaz-aze", 80))
     published = Published(Paper(csv="p.csv"), tmp_path)
     statistics = Statistics(resamples=200)
-    table = tabulate(blocks, tmp_path, statistics, table_of, published)
+    table = tabulate([*measure_blocks(blocks, tmp_path, statistics, table_of)], statistics, published)
     row = table[(table["recipe"] == "multi-mc") & (table["language"] == "aze-kaz")].iloc[0]
     by_seed = [
         [spearmanr(one["gold"], one["cosine"]).statistic for one in tables] for tables in items["multi-mc", "aze-kaz"]
@@ -138,4 +138,4 @@ def test_items_of_a_pair_that_do_not_give_its_number_are_refused(tmp_path: Path)
     items["id"] = [f"i{n}" for n in range(80)]
     write_table(items, path.with_suffix(".items.tsv"))
     with pytest.raises(UserError, match="but its items give"):
-        tabulate(blocks, tmp_path, Statistics(resamples=100), table_of, Published(None, tmp_path))
+        [*measure_blocks(blocks, tmp_path, Statistics(resamples=100), table_of)]

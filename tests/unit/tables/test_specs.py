@@ -129,6 +129,17 @@ FAULTS = {
         change("tables/table1.yaml", columns=[COLUMN | {"recipes": ["xlora"]}]),
         "columns.STS.recipes: 'xlora' ... 'xllora'",
     ),
+    "recipe of a pair": (
+        TableSpec,
+        change("tables/table1.yaml", compare=[["xlora", "base"]]),
+        "compare: 'xlora' ... 'xllora'",
+    ),
+    "a pair twice": (
+        TableSpec,
+        change("tables/table1.yaml", compare=[["xllora", "base"], ["base", "xllora"]]),
+        "compare: xllora, base: ... each pair once",
+    ),
+    "a pair of one": (TableSpec, change("tables/table1.yaml", compare=[["base", "base"]]), "give two recipes"),
     "two kinds of systems": (
         TableSpec,
         change("tables/table1.yaml", columns=[COLUMN, COLUMN | {"protocol": "icl", "metric": "accuracy"}]),

@@ -15,7 +15,7 @@ from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.cells import significant, trained_on
 from seedbed.tables.plan import AvailableModel, AvailableTask
 from seedbed.tables.specs import TableSpec
-from seedbed.tables.tabulate import COLUMNS, read, write
+from seedbed.tables.tabulate import COLUMNS, COMPARED, read, write
 from tests.programs import call
 from tests.unit.tables.conftest import page
 
@@ -430,13 +430,42 @@ def test_another_csv_is_refused(tmp_path):
         read(tmp_path / "none.csv")
 
 
+def test_a_pair_is_compared_as_a_row_with_the_baseline_is(study, spec):
+    pairs = [("xllora", "composition"), ("base", "composition")]
+    found = study.compare(spec.model_copy(update={"compare": pairs}))
+    rows = study.tabulate(spec, baseline="composition")
+    where, numbers = ["recipe", "baseline", "column", "language"], COMPARED[COMPARED.index("level") :]
+    same = rows[rows["recipe"].isin(["xllora", "base"])].set_index(where)
+    pd.testing.assert_frame_equal(found.set_index(where)[numbers].sort_index(), same[numbers].sort_index())
+    assert len(found) == len(same) == 2 * 2 * 3 and found["p_adjusted"].notna().all()
+    assert found[["seeds", "baseline_seeds"]].drop_duplicates().values.tolist() == [[3, 3], [1, 3]]
+
+
+def test_pairs_are_below_the_table(study, spec, table):
+    differences = study.compare(spec)
+    text = page(table, spec, differences).partition("## Rows compared with each other")[2].partition("\n## ")[0]
+    row = differences.set_index(["recipe", "baseline", "column", "language"]).loc[
+        ("xllora", "crosslingual", "STS", "avg")
+    ]
+    cell = f"+{row['difference']:.1f} [{row['difference_low']:.1f}, {row['difference_high']:.1f}] ▲"
+    assert f"| STS, xlmr | Synth - XL-LoRA less Cross Lingual | {cell} |" in text and row["p_adjusted"] < 0.05
+    assert text.count("\n| STS") == len(spec.compare) and "Of averages over languages" in text
+    lone = differences[differences["language"] == "hau"]
+    assert "Of averages" not in page(table, spec, lone) and "less Cross Lingual | +" in page(table, spec, lone)
+    assert page(table, spec, differences.iloc[:0]) == page(table, spec)
+
+
 def test_the_program_writes_the_same_bytes_twice(study, spec, table, tmp_path):
     for run in ("a", "b"):
-        outputs = ["--output", str(tmp_path / f"{run}.csv"), "--layout", str(tmp_path / f"{run}.md")]
+        kinds = {"output": "csv", "compared": "compared.csv", "layout": "md"}
+        outputs = [part for name, kind in kinds.items() for part in (f"--{name}", str(tmp_path / f"{run}.{kind}"))]
         call(program, ["--spec", "seedbed/resources/tables/table1.yaml", *study.arguments(spec), *outputs])
-    for kind in ("csv", "md"):
+    for kind in kinds.values():
         assert (tmp_path / f"a.{kind}").read_bytes() == (tmp_path / f"b.{kind}").read_bytes()
-    assert (tmp_path / "a.md").read_text() == page(table, spec) == page(read(tmp_path / "a.csv"), spec)
+    differences = study.compare(spec)
+    assert (tmp_path / "a.md").read_text() == page(table, spec, differences)
+    written = read(tmp_path / "a.csv"), read(tmp_path / "a.compared.csv", COMPARED)
+    assert page(written[0], spec, written[1]) == page(table, spec, differences)
 
 
 def test_what_others_report_stands_below_ours_and_is_in_no_csv(study, spec, tmp_path):
@@ -444,7 +473,8 @@ def test_what_others_report_stands_below_ours_and_is_in_no_csv(study, spec, tmp_
     quotes = [{"system": "BGE-M3", "language": "hau", "value": 56.5, "source": "their paper, table 2"}]
     blocks = [block | {"quoted": quotes if block["column"]["label"] == "STS" else []} for block in read_json(plan)]
     write_json(blocks, plan)
-    outputs = ["--output", str(tmp_path / "a.csv"), "--layout", str(tmp_path / "a.md")]
+    outputs = ["--output", str(tmp_path / "a.csv"), "--compared", str(tmp_path / "b.csv")]
+    outputs += ["--layout", str(tmp_path / "a.md")]
     call(program, ["--spec", "seedbed/resources/tables/table1.yaml", *arguments, *outputs])
     first, *others = (tmp_path / "a.md").read_text().split("\n## ")[1:]
     assert first.rstrip().endswith("| BGE-M3, quoted | 56.5 |  |  |  |")  # hau, ind, avg, rows

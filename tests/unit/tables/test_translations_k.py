@@ -19,7 +19,7 @@ from seedbed.tables.plan import Cell, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
-from seedbed.tables.tabulate import tabulate
+from seedbed.tables.tabulate import measure_blocks, tabulate
 from tests.unit.tables.conftest import PAPER, page
 
 SPEC = TableSpec.load(spec_file("tables", "translations_k"))
@@ -56,7 +56,8 @@ def made(k: tuple[int, ...], folder: Path) -> tuple[pd.DataFrame, str]:
     systems = [available.System(recipe="base", language="mul", seeds=[0])]
     tasks = {"own-bitext": AvailableTask(protocol="bitext", languages=["hau", "ind"], k=[*k])}
     blocks = plan(SPEC, systems, {"me5": AvailableModel()}, tasks, "base")
-    table = tabulate(blocks, folder, Statistics(resamples=100), SPEC, Published(None, PAPER))
+    statistics = Statistics(resamples=100)
+    table = tabulate([*measure_blocks(blocks, folder, statistics, SPEC)], statistics, Published(None, PAPER))
     return table, page(table, SPEC)
 
 
