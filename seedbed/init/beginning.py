@@ -70,11 +70,12 @@ NEXT_LINE_LIMITS = (
     "adjacent is not above bare, the lines do not follow one another, and bare is the one to take. Fifty graded pairs "
     "or more say more: seedbed add pairs.tsv --test."
 )
+BARE = "The backbone without the prefix that it was published with; not trained."
 OWN_PAIRS = "Contrast of pairs of sentences that belong together, each without 30 % of its tokens."
 TRANSLATED = "Contrast of sentences and their translations, each without 30 % of its tokens."
 OWN_TRIPLETS = "Contrast of each sentence with one that is alike and one that is unlike."
 DISTILLED = "Sentences and their translations get the vector that the encoder before training gives the translation."
-"""What cards say of the recipes that train on a user's tables."""
+"""What cards say of these recipes: `bare`, and those that train on a user's tables."""
 BITEXT_LIMITS = (
     "Translations say which encoder finds the same sentence in another language. For similarity within the language "
     "graded pairs say more: seedbed add pairs.tsv --test."
@@ -151,7 +152,8 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
     entry: dict[str, Any] = {
         name: value for name in ("name", "script") if (value := getattr(language, name)) != known.get(name)
     }
-    parts = Parts(recipes={"base": {}, "bare": {"like": "base", "prefix": ""}, "unsupervised": {}})
+    bare = {"like": "base", "summary": BARE, "prefix": ""}
+    parts = Parts(recipes={"base": {}, "bare": bare, "unsupervised": {}})
     parts.said.append(
         f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."
     )
