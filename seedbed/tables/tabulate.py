@@ -141,7 +141,10 @@ def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
     """The average of what was measured for blocks; over other languages than the paper's it is no attempt at its."""
     whole = all(block.column.paper_languages in (None, len(block.tests)) for block in blocks)
     found = average(measures)
-    return replace(found, papers_data=found.papers_data and whole)
+    n = {  # the items of a language are those of each backbone
+        recipe: sum({(each.task, each.language): each.n[recipe] for each in measures}.values()) for recipe in found.n
+    }
+    return replace(found, n=n, papers_data=found.papers_data and whole)
 
 
 def _means(

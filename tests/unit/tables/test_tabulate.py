@@ -218,6 +218,8 @@ def test_an_average_over_backbones_of_unequal_languages_stands_beside_the_same_c
     row = cell(table, "base", "avg", backbone="avg")
     assert len(own) == 8 and row["value"] == pytest.approx(own["value"].mean(), abs=1e-3)
     assert row["paper"] == pytest.approx(own["paper"].mean(), abs=0.01)
+    items = own.drop_duplicates("language")["n"].sum()
+    assert row["n"] == items < own["n"].sum(), "both backbones have the items of Hausa"
     told = ["XLM-R (afr, hin, mar, tel, ind, hau, kor)", "mmBERT (hau)"][::order]
     assert row["paper_note"] == f"mean of the paper's {', '.join(told)}"
 
