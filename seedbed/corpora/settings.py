@@ -115,7 +115,7 @@ class Source(Settings):
     revision: str | None = None
     """Full commit of a hub repository; without it the first download locks one."""
     file: str | None = None
-    """A local file or directory, relative to the study's folder."""
+    """A local file or directory, relative to the folder in which Snakemake runs."""
     archive: str | None = None
     """URL of a file, or of a .zip, .tar.gz or .gz of files."""
     sha256: Sha256 = ""

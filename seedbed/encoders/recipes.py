@@ -143,7 +143,7 @@ class Only(Settings):
     languages: Once[str] | None = None
     """Languages; default: all."""
     backbones: Once[str] | None = None
-    """Backbones; default: all, without APIs if something is trained."""
+    """Backbones; default: all, without APIs if something is trained, or pooled otherwise than by `base`."""
     seeds: Annotated[Once[Seed], Field(min_length=1)] | None = None
     """Seeds; default: the study's."""
 

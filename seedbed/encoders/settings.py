@@ -137,7 +137,7 @@ class Backbone(Settings):
     """Other weights than `source`, of the same width, where encoders of these languages start (paper 004's unrelated
     backbones). Untrained encoders, and those of all languages, have `source`."""
     endpoint: EndpointSettings | None = None
-    """Embeddings over HTTP; only for recipes base and published."""
+    """Embeddings over HTTP; only for recipes that train nothing, such as base and published."""
     fusion: Fusion | None = None
     """Other backbones, whose encoders are fused; scored on bitext and knn only."""
     pair: Sides | None = None

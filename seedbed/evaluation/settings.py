@@ -42,9 +42,10 @@ class Task(Settings):
     train_language: str = ""
     """knn, icl, tuned, qa: the training set's language, which is then not tested; left out, the test's."""
     distance: Distance = "cosine"
-    """bitext, knn, icl: distance of sentences. MINERS: euclidean."""
+    """bitext, layers, knn, icl: distance of sentences. MINERS: euclidean."""
     instruction: str = "Generate a sentiment label for a given input."
-    """icl: the instruction; MINERS says topic instead of sentiment for topics."""
+    """icl, and knn with a classifier in context: the instruction; MINERS says topic instead of sentiment for
+    topics."""
     labels: Once[str] = []
     """icl: further possible labels; MINERS offers neutral for NollySenti."""
     k: Annotated[list[int], Field(min_length=1)] = [1]
@@ -71,7 +72,7 @@ class Task(Settings):
     """Corpora trained on before this test set existed: its rows that repeat their text are dropped, so nothing is
     retrained."""
     scale: tuple[float, float] = (0.0, 1.0)
-    """Least and greatest gold score."""
+    """sts, geometry: least and greatest gold score."""
     batch_size: NoResult[int] = Field(128, gt=0)
     """Sentences encoded together at most; of a job's tasks the least counts."""
 

@@ -1,4 +1,4 @@
-"""The command `seedbed`: `init` writes a study for a text file, `add` adds a file to a study."""
+"""The command `seedbed`: `init` writes a study for a text file, `add` adds a file to a study, `check` checks one."""
 
 import argparse
 import shlex
@@ -21,6 +21,8 @@ from seedbed.resources import ROOT
 from seedbed.settings import suggest
 from seedbed.study.loading import load
 
+TABLES = ".tsv, .csv, .jsonl, .parquet"
+"""Endings of the files that `own_tables.read` takes, for help."""
 WRITTEN = "# Written by `seedbed init`"
 HEAD = (
     WRITTEN
@@ -60,12 +62,12 @@ def main(argv: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="seedbed", description=__doc__)
     commands = parser.add_subparsers(required=True)
     init = commands.add_parser("init", help="write a study of a file of text")
-    init.add_argument("text", type=Path, help="one sentence a line, or a table (.tsv, .csv, .jsonl) with a column text")
+    init.add_argument("text", type=Path, help=f"one sentence a line, or a table ({TABLES}) with a column text")
     init.add_argument("--language", default="", help="ISO 639-3; left out, the file's name says it")
     init.add_argument("--name", default="", help="English name of a language that is not in the registry")
     init.add_argument("--script", default="", help="ISO 15924; left out, the registry or the text says it")
     for kind, columns in COLUMNS.items():
-        init.add_argument(f"--{kind}", type=Path, help=f"table (.tsv, .csv, .jsonl) of {', '.join(columns)}")
+        init.add_argument(f"--{kind}", type=Path, help=f"table ({TABLES}) of {', '.join(columns)}")
     init.add_argument("--output", type=Path, help="the study, which must not be there; left out, named as the text")
     init.add_argument("--results", default="", help="its folder of results; left out, results/ and the study's name")
     init.set_defaults(run=begin)

@@ -47,7 +47,7 @@ class Reference(Spec):
     numbers: Numbers
     """By table, backbone, column, recipe and language."""
     best: dict[str, dict[str, Any]] = {}
-    """Folder -> what `choose_best` reported about its encoder; also in the README."""
+    """Folder -> what `choose_best` reported about its encoder; docs/getting-started.md prints it."""
 
 
 def compared(reference: Reference, tables: Mapping[str, Path], *, exact: bool = False) -> pd.DataFrame:

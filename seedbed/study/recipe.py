@@ -255,15 +255,23 @@ class StudyRecipe(Part):
     # ---- Backbones.
 
     @cached_property
+    def pools(self) -> str:
+        """The pooling of encoders that are not trained, if it is another than that of `base` and `published`: token
+        vectors are needed, which no endpoint gives. Empty: it is not."""
+        spec, pooling = self.spec, self.spec.training.get("pooling", "own")
+        return "" if spec.made or spec.start or spec.paired or pooling in ("mean", "own") else pooling
+
+    @cached_property
     def backbones(self) -> list[str] | None:
-        """The backbones that it makes encoders of: those that it names, or that can be trained; None: all.
+        """The backbones that it makes encoders of: those that it names, or whose weights it needs; None: all.
 
         Pairs are for recipes that read translations, and these for pairs alone.
         """
         study, spec = self.study, self.spec
-        if spec.only.backbones is not None or not (study.paired or spec.made):
+        weights = spec.made or bool(self.pools)
+        if spec.only.backbones is not None or not (study.paired or weights):
             return spec.only.backbones
-        remote = {name for name in study.backbones if spec.made and StudyBackbone.get(study, name).remote}
+        remote = {name for name in study.backbones if weights and StudyBackbone.get(study, name).remote}
         if study.paired:
             fit = [name for name in study.backbones if (name in study.paired) == spec.paired]
             return [name for name in fit if name not in remote]

@@ -53,6 +53,8 @@ CONFIGURATIONS = [
     ({"backbones/api": {"endpoint": ENDPOINT | {"key": "sk-secret"}}}, "config.backbones.api.endpoint.key: ... environment variable"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes/unsupervised": {"only": {"backbones": ["api"]}}},
      "recipes.unsupervised.only.backbones: api is an endpoint ... name others"),
+    ({"backbones/api": {"endpoint": ENDPOINT}, "recipes/static": {"only": {"backbones": ["api"]}}},
+     "recipes.static.only.backbones: api gives vectors of texts, of which there is no pooling static; name others"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes": {"base": {}}, "statistics": {"baseline": "base"},
       "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: api has no weights"),
     ({"generators/tiny/backend": "openai"}, "generators.tiny: backend openai: ... `endpoint` ... `served_model`"),

@@ -14,7 +14,7 @@ from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import share_rows, trained_on_whole
 from seedbed.study.model import Study
 from seedbed.study.published import begins
-from seedbed.study.recipe import StudyRecipe
+from seedbed.study.recipe import StudyBackbone, StudyRecipe
 
 ADAPTERS = {"rank": "low_rank", "reduction": "parallel", "scaling": "parallel"}
 """Setting of training -> the kind of adapter that it is of."""
@@ -59,6 +59,11 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     for entry in recipe.only.backbones or []:
         if study.backbones[entry].endpoint and recipe.made:
             raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
+        if of.pools and StudyBackbone.get(study, entry).remote:
+            raise ValueError(
+                f"{where}.only.backbones: {entry} gives vectors of texts, of which there is no pooling {of.pools}; "
+                "name others"
+            )
     for entry in {*(recipe.only.backbones or [])} & {*study.fused}:
         if lacking := sorted({*study.fused[entry].of} - {*(recipe.only.backbones or [])}):
             raise ValueError(f"{where}.only.backbones: {entry} fuses {lacking[0]}; name that too, or leave {entry} out")

@@ -152,6 +152,19 @@ def test_nobody_trains_an_endpoint_or_what_fuses_one(ask) -> None:
     assert StudyRecipe.get(fused, "unsupervised").backbones == ["one"]
 
 
+def test_a_pooling_that_needs_token_vectors_is_of_no_endpoint() -> None:
+    """An API's vectors would else stand in tables as those of another pooling."""
+    api = {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}
+    settings = {"one": {"source": {"file": "x"}}, "api": api, "both": {"fusion": {"of": {"one": 1, "api": 1}}}}
+    recipes = {"base": {}, "plain": {"like": "base", "prefix": ""}, "published": {}, "static": {}}
+    recipes["first"] = {"like": "base", "training": {"pooling": "cls"}}
+    study = study_of(TOLD, backbones=settings, recipes=recipes, classifiers={}, compute=None)
+    assert {name: StudyRecipe.get(study, name).every_backbone for name in recipes} == {
+        **dict.fromkeys(("base", "plain", "published"), [*settings]),
+        **dict.fromkeys(("static", "first"), ["one"]),
+    }
+
+
 def test_an_encoder_is_of_the_asked_seed_or_of_the_first(told, ask) -> None:
     assert ask(StudyBackbone, name="bare").fetched_as == "other"
     assert ask(StudyBackbone, name="bare").weights() == "encoders/other/weights/seedbed.json"
