@@ -241,6 +241,11 @@ class Recipe(Settings):
             reads = " or ".join(", ".join((*shape, *objective.values)) for shape in objective.shapes)
             has = f"data.{self.data.key} has {', '.join(COLUMNS[self.data.kind])}"
             raise ValueError(f"{has}; {next(iter(self.objective))} reads {reads}")
+        if "score" in self.data.columns and "score" not in objective.values:
+            raise ValueError(
+                f"data.{self.data.key} has pairs with scores; {next(iter(self.objective))} reads none, and each is a "
+                "positive pair to it; take graded or correlation, or give its good pairs as `kind: matched_pairs`"
+            )
 
     @property
     def prefix_of(self) -> list[str]:

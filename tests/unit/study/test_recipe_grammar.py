@@ -213,6 +213,11 @@ def test_a_corpus_is_fetched_as_its_kind_whosever_source_it_is() -> None:
             "listwise",
             "data.corpus has sentence1, sentence2, score; listwise reads query, document",
         ),
+        (
+            {"corpus": "graded"},
+            "ranking",
+            "data.corpus has pairs with scores; ranking reads none ... kind: matched_pairs",
+        ),
         ({"corpus": "nli"}, "distillation", "objective.distillation.teacher: Field required"),
         ({"written": "xllora"}, "listwise", "data.written has anchor, positive, negative; listwise reads query"),
         ({"neighbours": "layer9"}, "graded", "data.neighbours has text, pivot; graded reads sentence1"),
