@@ -56,13 +56,14 @@ def main(job: Job) -> None:
     from seedbed import manifests
     from seedbed.checkpoints import own_state
     from seedbed.evaluation.scoring import check
+    from seedbed.evaluation.systems import gives_labels
     from seedbed.servers import named
 
     require_one_for_each(job)
-    sets, written = read_sets(job), []
+    sets, written, labelled = read_sets(job), [], all(map(gives_labels, job.systems))
     for language, own in sets.items():  # a fault of the last set costs what all before it cost
         for each in own:
-            check(each.task, each.test, each.train, language)
+            check(each.task, each.test, each.train, language, labelled=labelled)
     servers = [*job.generators, *job.endpoints]
     with named(servers), own_state(job.state, job.output, job) if job.state else nullcontext():
         asked = [(place, language) for place in range(len(job.systems)) for language in sets]

@@ -14,13 +14,13 @@ import textwrap
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from types import NoneType, UnionType
-from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+from types import NoneType
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from seedbed.io import UserError
-from seedbed.settings import explain, suggest
+from seedbed.settings import explain, suggest, types_in
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -88,7 +88,7 @@ def _description(model: type[BaseModel], name: str) -> str:
 
 def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
     for name, field in model.model_fields.items():
-        inner = next((one for one in _parts(field.annotation) if _is_group(one)), None)
+        inner = next((one for one in types_in(field.annotation) if _is_group(one)), None)
         default = "" if field.is_required() else field.get_default(call_default_factory=True)
         said = _description(model, name)
         said += "; required" if field.is_required() else f"; default {default}" if default and not inner else ""
@@ -128,7 +128,7 @@ def _place(model: type[BaseModel], flag: str) -> list[str]:
     """The names of a flag's field and of the groups above it, with _ for -; UserError: there is no such field."""
     found: list[str] = []
     for name in flag.split("."):
-        fields = {one for part in _parts(_annotation(model, found)) if _is_group(part) for one in part.model_fields}
+        fields = {one for part in types_in(_annotation(model, found)) if _is_group(part) for one in part.model_fields}
         found.append(name.replace("-", "_") if fields else name)
         if fields and found[-1] not in fields:
             raise UserError(f"--{flag}: unknown; {suggest(found[-1], sorted(fields))}")
@@ -139,7 +139,7 @@ def _annotation(model: Any, place: list[str]) -> Any:
     """The type at a place inside models and mappings; Any where there is none."""
     for name in place:
         inner: Any = Any
-        for part in _parts(model):
+        for part in types_in(model):
             if _is_group(part) and name in part.model_fields:
                 inner = part.model_fields[name].rebuild_annotation()
             elif get_origin(part) is dict:
@@ -183,13 +183,6 @@ def _said(word: str) -> Any:
     return word
 
 
-def _parts(annotation: Any) -> list[Any]:
-    """The types of a union, without what annotates them."""
-    if get_origin(annotation) in (Union, UnionType):
-        return [part for one in get_args(annotation) for part in _parts(one)]
-    return _parts(get_args(annotation)[0]) if hasattr(annotation, "__metadata__") else [annotation]
-
-
 def _is_group(annotation: Any) -> bool:
     return isinstance(annotation, type) and issubclass(annotation, BaseModel)
 
@@ -197,7 +190,7 @@ def _is_group(annotation: Any) -> bool:
 def _shown(annotation: Any) -> str:
     """A type as a person may write it."""
     found = []
-    for part in _parts(annotation):
+    for part in types_in(annotation):
         arguments = get_args(part)
         if get_origin(part) is Literal:
             found.append("{" + ",".join(map(str, arguments)) + "}")

@@ -8,7 +8,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import PurePosixPath
-from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
+from types import NoneType, UnionType
+from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
 from urllib.parse import urlsplit
 
 import regex
@@ -23,6 +24,8 @@ SHOWN = 30
 """Maximum number of names in an error."""
 WIDEST = 200
 """Maximum characters of a value in an error."""
+KEY = "[key]"
+"""What pydantic adds to the location of a fault of a key itself."""
 SECRET = "secret"
 """Type of a fault whose value may be a secret and is never printed."""
 
@@ -119,22 +122,24 @@ def _decisive(value: Any) -> Any:
     return value.model_copy(update={name: _decisive(inner) for name, inner in value} | defaults)
 
 
-def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> str:
+def explain(error: ValidationError, model: Any, *, where: str) -> str:
     """The first fault of a ValidationError as one line: what, where, and what would be right.
 
     Args:
         error: the error.
-        model: the model that was validated.
+        model: the model, or another type, that was validated.
         where: the place in the message.
     """
-    fault, *others = error.errors()
+    fault, *others = _of_best_type(error.errors(), model)
     if fault["type"] == "missing":  # maybe it is there under a misspelt name
         unknown = (one for one in others if one["type"] == "extra_forbidden" and one["loc"][:-1] == fault["loc"][:-1])
         fault = next(unknown, fault)
-    place = ".".join([where, *(str(part) for part in fault["loc"])])
-    if fault["type"] == "invalid_key" or (fault["type"] == "string_type" and fault["loc"][-1] == "[key]"):
-        group = place.removesuffix(".[key]").rpartition(".")[0]
+    keys = [where, *map(str, _at(model, fault["loc"])[0])]
+    of_key = keys[-1] == KEY
+    if fault["type"] == "invalid_key" or (of_key and fault["type"] == "string_type"):
+        group = ".".join(keys[: -2 if of_key else -1])
         return f"{group}: key {fault['input']!r} is no text; put it in quotes, or take another"
+    place = ".".join(keys[:-1] if of_key else keys)
     if fault["type"] == "dict_type":
         names = fault["input"] if isinstance(fault["input"], list) else []
         like = next((name for name in names if isinstance(name, str)), "name")
@@ -144,9 +149,22 @@ def explain(error: ValidationError, model: type[BaseModel], *, where: str) -> st
     if fault["type"] != "extra_forbidden":
         hidden = isinstance(fault["input"], dict) or fault["type"] == SECRET
         given = "" if hidden else f" (given: {_shown(fault['input'])})"
-        return f"{place}: {fault['msg'].removeprefix('Value error, ')}{given}"
+        return f"{place}: {fault['msg'].replace('Value error, ', '')}{given}"
     known = sorted(_fields_at(model, fault["loc"][:-1]))
-    return f"{place}: unknown key; {suggest(str(fault['loc'][-1]), known)}"
+    return f"{place}: unknown key; {suggest(keys[-1], known)}"
+
+
+def _of_best_type(faults: list[Any], model: Any) -> list[Any]:
+    """Faults, in which those of the type that a value of several possible types fits best come first.
+
+    That is a type with faults within the value alone; else all types with its kind of value, as one fault.
+    """
+    place, _ = _at(model, faults[0]["loc"])
+    same = [fault for fault in faults if _at(model, fault["loc"])[0][: len(place)] == place]
+    if within := [fault for fault in same if len(_at(model, fault["loc"])[0]) > len(place)]:
+        return [*within, *faults]
+    of_kind = [fault for fault in same if not fault["type"].endswith("_type")]
+    return [fault | {"msg": "; or ".join(one["msg"] for one in of_kind)} for fault in of_kind[:1]] + faults
 
 
 def validated(model: type[Model], content: Any, where: str | os.PathLike[str], expected: str = "") -> Model:
@@ -223,17 +241,48 @@ def settings_in(value: Any, place: str = "") -> Iterator[tuple[str, BaseModel]]:
         yield from settings_in(one, f"{place}.{key}".removeprefix("."))
 
 
+def types_in(annotation: Any) -> list[Any]:
+    """The types of a union, without what annotates them."""
+    if get_origin(annotation) in (Union, UnionType):
+        return [part for one in get_args(annotation) for part in types_in(one)]
+    return types_in(get_args(annotation)[0]) if hasattr(annotation, "__metadata__") else [annotation]
+
+
+def _at(annotation: Any, location: tuple[int | str, ...]) -> tuple[list[int | str], Any]:
+    """The keys of a location inside nested models, mappings, lists and unions, and the type there.
+
+    Pydantic's locations also have the name of the type after the key of a value of several types.
+    """
+    keys = []
+    for name in location:
+        types = [one for one in types_in(annotation) if one is not NoneType]
+        if len(types) > 1 and name != KEY:
+            annotation = next((one for one in types if _is_named(one, str(name))), Any)
+            continue
+        keys.append(name)
+        if _is_model(types[0]):
+            field = types[0].model_fields.get(str(name))
+            annotation = field.annotation if field else Any
+        else:
+            values = [one for one in get_args(types[0]) if one is not ...]
+            annotation = values[-1] if values else Any
+    return keys, annotation
+
+
+def _is_named(kind: Any, name: str) -> bool:
+    """Whether pydantic gives a type of a union this name."""
+    name = re.sub(r"^(function-\w+\[\w+\(\), |constrained-)+", "", name).lower()
+    return name.startswith(getattr(get_origin(kind) or kind, "__name__", "").lower())
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)
+
+
 def _fields_at(annotation: Any, location: tuple[int | str, ...]) -> set[str]:
-    """Names of the fields at a location inside nested models, mappings, lists and unions."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        if not location:
-            return {field.alias or name for name, field in annotation.model_fields.items()}
-        field = annotation.model_fields.get(str(location[0]))
-        return _fields_at(field.annotation, location[1:]) if field else set()
-    arguments = get_args(annotation)
-    if get_origin(annotation) in (dict, list, tuple):
-        return _fields_at(arguments[-1], location[1:]) if location else set()
-    return set().union(*(_fields_at(argument, location) for argument in arguments))
+    """Names of the fields at a location."""
+    models = filter(_is_model, types_in(_at(annotation, location)[1]))
+    return {field.alias or name for model in models for name, field in model.model_fields.items()}
 
 
 def _base_url(url: str) -> str:

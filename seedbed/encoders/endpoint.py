@@ -1,6 +1,5 @@
 """A sentence-transformers module whose vectors an embedding API computes."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -12,6 +11,7 @@ from sentence_transformers.sentence_transformer.modules import InputModule
 from seedbed.encoders import settings
 from seedbed.io import UserError, read_json, write_json
 from seedbed.servers import post, today
+from seedbed.settings import validated
 
 TRANSPORT = "transport.json"
 """File of the settings that do not change vectors, such as time limits; cached embeddings stay valid when it changes.
@@ -99,8 +99,12 @@ def described(folder: Path | str) -> settings.EndpointSettings:
     Raises:
         UserError: a file is missing, or was changed.
     """
-    everything = read_json(Path(folder, Endpoint.config_file_name)) | read_json(Path(folder, TRANSPORT))
-    return settings.EndpointSettings.load(json.dumps(everything))
+    everything, written = {}, "what saving an encoder behind an API writes"
+    for path in (Path(folder, Endpoint.config_file_name), Path(folder, TRANSPORT)):
+        if not isinstance(found := read_json(path), dict):
+            raise UserError(f"{path}: no settings; expected {written}")
+        everything |= found
+    return validated(settings.EndpointSettings, everything, folder, written)
 
 
 def request(endpoint: settings.EndpointSettings, texts: list[str]) -> tuple[str, dict[str, Any]]:

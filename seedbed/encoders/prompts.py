@@ -42,6 +42,21 @@ class _Config(BaseModel):
     default_prompt_name: str | None = None
 
 
+def saved_prompts(model: Path) -> tuple[dict[str, str | None], str | None]:
+    """The prompts in a model's own file, by their names, and the name of the default.
+
+    Raises:
+        UserError: no such file, or its prompts are not in the form of sentence-transformers.
+    """
+    file = model / CONFIG
+    try:
+        config = _Config.model_validate(read_json(file))
+    except ValidationError:
+        expected = "prompts: expected a mapping of names to texts, as sentence-transformers writes it"
+        raise UserError(f"{file}: {expected}") from None
+    return config.prompts or {}, config.default_prompt_name
+
+
 def read_prompts(model: Path) -> Prompts:
     """The prompts in a model's own file; empty where the file has none.
 
@@ -50,15 +65,9 @@ def read_prompts(model: Path) -> Prompts:
     Raises:
         UserError: the file's prompts are not in the form of sentence-transformers.
     """
-    file = model / CONFIG
-    try:
-        config = _Config.model_validate(read_json(file)) if file.is_file() else _Config()
-    except ValidationError:
-        expected = "prompts: expected a mapping of names to texts, as sentence-transformers writes it"
-        raise UserError(f"{file}: {expected}") from None
-    prompts = config.prompts or {}
+    prompts, default = saved_prompts(model) if (model / CONFIG).is_file() else ({}, None)
     found = {role: next((prompts[name] for name in names if name in prompts), "") for role, names in NAMES.items()}
-    found[TEXT] = prompts.get(config.default_prompt_name or "")
+    found[TEXT] = prompts.get(default or "")
     # As they are: braces in them name no column of the registry.
     return Prompts.model_construct(**{role: prompt or "" for role, prompt in found.items()})
 

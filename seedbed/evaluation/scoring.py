@@ -127,7 +127,9 @@ class _ReachedError(Exception):
     """A check has reached the first query of the system: the data sets are valid so far."""
 
 
-def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None, language: str = "") -> None:
+def check(
+    task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None, language: str = "", *, labelled: bool = False
+) -> None:
     """Run a protocol's checks of its data sets before the system is queried, which takes long or costs money.
 
     Args:
@@ -135,6 +137,7 @@ def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None, lan
         test: the test set.
         train: the training set, if there is one.
         language: language of the test items.
+        labelled: every system gives labels itself, so that no neighbours are needed where a protocol takes either.
 
     Raises:
         UserError: the protocol cannot be applied to these data sets.
@@ -143,7 +146,8 @@ def check(task: Task, test: pd.DataFrame, train: pd.DataFrame | None = None, lan
     def ask(*_: Any) -> Any:
         raise _ReachedError
 
-    answer = ask if protocols.declared(task.protocol).asks == ("labels",) else None
+    asks = protocols.declared(task.protocol).asks
+    answer = ask if asks == ("labels",) or (labelled and "labels" in asks) else None
     for rows in split_orders(test).values():
         with suppress(_ReachedError):
             given = Trial(task, rows, train, ask, ask, answer, layers=ask, paths=ask, choices=ask, language=language)

@@ -7,10 +7,11 @@ from pathlib import Path
 
 from seedbed import tracking
 from seedbed.io import UserError
-from seedbed.resources import FOLDER, ROOT, specs
+from seedbed.resources import FOLDER, ROOT, resource, specs
 from seedbed.study.model import Study
 from seedbed.study.reachable import PACKAGES
 from seedbed.tables.figures.specs import FigureSpec
+from seedbed.tables.published import Published
 from seedbed.tables.specs import TableSpec
 
 
@@ -27,11 +28,20 @@ def require_own_packages() -> None:
 
 
 def require_own_specs() -> None:
-    """Read every custom spec of a table or figure of the study; raises a UserError at the first that is wrong."""
-    for kind, spec in (("tables", TableSpec), ("figures", FigureSpec)):
-        for _, file in sorted(specs(kind).items()):
-            if not file.is_relative_to(FOLDER):
-                spec.load(file)
+    """Read every custom spec of a table or figure of the study, and the numbers of papers that they name.
+
+    Raises:
+        UserError: the first that is wrong.
+    """
+    for file in _own("tables"):
+        Published(TableSpec.load(file).paper, resource("paper"))
+    for file in _own("figures"):
+        FigureSpec.load(file)
+
+
+def _own(kind: str) -> list[Path]:
+    """The files of the study's own specs of a kind."""
+    return [file for _, file in sorted(specs(kind).items()) if not file.is_relative_to(FOLDER)]
 
 
 def prepare(study: Study, environment: MutableMapping[str, str]) -> None:

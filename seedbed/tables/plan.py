@@ -154,9 +154,11 @@ def plan(
         if (column.protocol == OVERLAP) == (name == "") and (spec.of_classifiers or not column.answered_by)
     ]
     if not (filled := [trimmed for block in blocks if (trimmed := _trimmed(block)).tests]):
-        lacking = "is scored on a task of it, for any of its backbones"
+        lacking = (
+            "is scored on a task of it, for any of its backbones; add one of each to the study, or leave the table out"
+        )
         if all(column.protocol == OVERLAP for column in spec.columns):
-            lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}"
+            lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}; add one that does"
         raise UserError(f"table {spec.title!r}: no recipe of it {lacking}")
     return _require_unique_names(spec, filled, "recipe a printed name of its own")
 

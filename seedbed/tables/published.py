@@ -1,12 +1,11 @@
 """The papers' own numbers, which are printed next to ours."""
 
+import csv
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-
-import pandas as pd
 
 from seedbed.io import UserError
 from seedbed.names import languages_of
@@ -17,6 +16,7 @@ AVERAGE = "avg"
 """The language code of averages over languages, in the papers' CSVs and in ours."""
 KEY = ("slug", "backbone", "language", "task", "metric")
 """Columns that identify a number."""
+COLUMNS = ("system", *KEY, "value", "std", "note")
 NAME = "|"
 """Separator of these columns in a name."""
 
@@ -34,27 +34,27 @@ class Printed:
 
 
 class Published:
-    """The numbers of one CSV with the columns system, slug, backbone, language, task, metric, value, std, note.
+    """The numbers of one CSV with the COLUMNS.
 
     Args:
         paper: the CSV and how to look numbers up in it; None: no numbers.
         folder: the folder of CSVs.
 
     Raises:
-        UserError: no such file, a missing column or slug, or a repeated number.
+        UserError: no such file, not CSV in UTF-8, a missing column or slug, a repeated number, or one that is none.
     """
 
     def __init__(self, paper: Paper | None, folder: Path) -> None:
         """Read the paper's CSV."""
         self.paper = paper
         self.cells: dict[tuple[str, ...], Printed] = {}
-        for row in _records(folder / paper.csv) if paper else []:
+        for line, row in _records(folder / paper.csv) if paper else ():
             key = tuple(row[name] for name in KEY)
             if key in self.cells:
                 raise UserError(f"{folder / paper.csv}: {', '.join(key)} appears twice; give each number once")
             notes = [part for part in row["note"].split(";") if part and part not in paper.skip_notes]
             if row["value"]:
-                value, sd = float(row["value"]), float(row["std"] or "nan")
+                value, sd = (_number(row, name, f"{folder / paper.csv}: line {line}") for name in ("value", "std"))
                 self.cells[key] = Printed(row["system"], value, sd, "; ".join(notes))
         slugs = {key[0] for key in self.cells}
         if paper and (lost := sorted(set(paper.slugs.values()) - slugs)):
@@ -125,11 +125,36 @@ def _cells_in_words(averaged: Sequence[tuple[str, str]], *, named: bool) -> str:
     return ", ".join(f"{backbone} ({', '.join(dict.fromkeys(each))})" for backbone, each in languages.items())
 
 
-def _records(path: Path) -> list[dict[str, str]]:
+def _number(row: dict[str, str], column: str, where: str) -> float:
+    """The number in a cell; NaN where it is empty."""
+    text = row[column]
+    try:
+        number = float(text or "nan")
+    except ValueError:
+        number = math.nan
+    if text and not math.isfinite(number):
+        raise UserError(f"{where}: {column} is {text!r}, no number; correct it, or leave it empty")
+    return number
+
+
+def _records(path: Path) -> Iterator[tuple[int, dict[str, str]]]:
+    """The number of the line that each row of the paper's CSV ends in, and the row."""
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected the paper's numbers as CSV")
-    # Everything as text: `nan` is a language (Min Nan Chinese), and an empty cell a number that the text lost.
-    table = pd.read_csv(path, dtype=str, keep_default_na=False)
-    if missing := [name for name in ("system", *KEY, "value", "std", "note") if name not in table.columns]:
-        raise UserError(f"{path}: no column {missing[0]!r}; it has {', '.join(table.columns)}")
-    return table.to_dict("records")
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            rows = csv.DictReader(stream, strict=True)
+            if missing := [name for name in COLUMNS if name not in (rows.fieldnames or ())]:
+                has = ", ".join(rows.fieldnames or ()) or "nothing"
+                raise UserError(f"{path}: no column {missing[0]!r}; it has {has}")
+            for row in rows:
+                if None in row or None in row.values():
+                    line, count = rows.line_num, len(rows.fieldnames)
+                    raise UserError(
+                        f"{path}: line {line}: not the {count} fields of the header; quote texts with commas"
+                    )
+                yield rows.line_num, row
+    except UnicodeDecodeError:
+        raise UserError(f"{path}: not UTF-8; convert it") from None
+    except csv.Error as error:
+        raise UserError(f"{path}: not CSV ({error}); expected the paper's numbers, each quote closed") from None

@@ -60,6 +60,8 @@ TRAIN = "--output x --state x --weights x --seed 1"
         (train_encoder, [*TRAIN.split(), "--training", '{"epoch": 2}'], "--training.epoch: ... 'epochs'"),
         (train_encoder, [*TRAIN.split(), "--objective", '{"contras": {}}'], "objective: ... 'contrast'"),
         (train_encoder, [*TRAIN.split(), "--fusion", "both"], "--fusion: ... 'concat'"),
+        (train_encoder, [*TRAIN.split(), "--training.batches", "a=-1"], "--training.batches: Input should be 'mixed'"),
+        (report, ["--title", "[1]", "[2]", "--output", "x"], "--title: ... string (given: [[1], [2]])"),
         (
             train_encoder,
             ['{"seed": 1, "output": "x", "state": "x", "weights": "x", "rows": "2"}'],
@@ -142,6 +144,7 @@ def test_several_files_of_one_name_and_words_without_a_flag() -> None:
         report.Job, ["--title", "x", "--output", "y", "--encoders", "Hausa=a", "Hausa=b", "--tables", "t.csv"]
     )
     assert read.encoders == {"Hausa": [Path("a"), Path("b")]} and read.tables == [Path("t.csv")]
+    assert cli.read(report.Job, ["--title", "[1]", "--output", "y"]).title == "[1]"
     read = cli.read(publish.Job, ["results/best/hau", "--dry-run"])
     assert read.what == Path("results/best/hau") and read.dry_run
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import pytest
+from pydantic import PositiveInt
 
 from seedbed.encoders.settings import Backbone
 from seedbed.evaluation.settings import Task
 from seedbed.generators.settings import MADE_FROM, Generator
 from seedbed.io import UserError
-from seedbed.settings import NO_RESULT, NoResult, Settings, validated
+from seedbed.settings import NO_RESULT, NoResult, Settings, named, validated
 from seedbed.study.model import Study
 
 WEIGHTS = {"source": {"file": "x"}}
@@ -120,3 +121,38 @@ class _Required(Settings):
 def test_a_misspelt_key_is_named_before_the_one_that_is_missing(given, told):
     with pytest.raises(UserError, match=f"^{re.escape(told)}"):
         validated(_Required, given, "task")
+
+
+class _Reference(Settings):
+    backbone: str
+
+
+class _Several(Settings):
+    """Settings of several types each."""
+
+    english: str | _Reference = ""
+    batches: Literal["mixed", "sets"] | dict[str, PositiveInt] | None = None
+    languages: Literal["own"] | named("[a-z]{3}", "a code") | list[named("[a-z]{3}", "a code")] = "own"
+    scale: float | _Reference = 1
+    columns: dict[str, str | int | list[str]] = {}
+    package: dict[named(r".+==.+", "a version"), str] = {}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({"english": {"bakbone": "x"}}, "english.bakbone: unknown key; did you mean 'backbone'?"),
+        ({"english": 3}, "english: Input should be a valid string (given: 3)"),
+        ({"batches": {"a": 0}}, "batches.a: Input should be greater than 0 (given: 0)"),
+        ({"batches": "all"}, "batches: Input should be 'mixed' or 'sets' (given: 'all')"),
+        ({"languages": ["hau", "x"]}, "languages.1: expected a code (given: 'x')"),
+        ({"languages": "x"}, "languages: Input should be 'own'; or expected a code (given: 'x')"),
+        ({"scale": "x"}, "scale: Input should be a valid number, unable to parse string as a number (given: 'x')"),
+        ({"columns": {"a": [1]}}, "columns.a.0: Input should be a valid string (given: 1)"),
+        ({"columns": {1: "a"}}, "columns: key 1 is no text; put it in quotes, or take another"),
+        ({"package": {"a": "b"}}, "package.a: expected a version (given: 'a')"),
+    ],
+)
+def test_a_value_of_several_types_is_told_by_its_key_alone(given, told):
+    with pytest.raises(UserError, match=f"^task.{re.escape(told)}$"):
+        validated(_Several, given, "task")

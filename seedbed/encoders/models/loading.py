@@ -25,8 +25,8 @@ from seedbed.encoders import settings
 from seedbed.encoders.endpoint import Endpoint
 from seedbed.encoders.models import onnx_int8, parallel_adapters, two_paths
 from seedbed.encoders.pooling import AVERAGES, LAST, OURS, TrainingHead, dense
-from seedbed.encoders.prompts import CONFIG, Prefix, read_prompts, set_prompts
-from seedbed.io import UserError, read_json
+from seedbed.encoders.prompts import Prefix, read_prompts, saved_prompts, set_prompts
+from seedbed.io import UserError
 from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
@@ -120,8 +120,8 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
     """
     modules = model_files.modules_of(directory)
     if servers and [kind for kind, _ in modules] == [fullname(Endpoint)]:
-        encoder, said = remote(Endpoint.load(str(modules[0][1])).settings), read_json(Path(directory) / CONFIG)
-        encoder.prompts, encoder.default_prompt_name = said["prompts"], said["default_prompt_name"]
+        encoder = remote(Endpoint.load(str(modules[0][1])).settings)
+        encoder.prompts, encoder.default_prompt_name = saved_prompts(Path(directory))
         return encoder
     model_files.check(directory)
     for kind, folder in modules:

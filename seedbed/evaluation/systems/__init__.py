@@ -108,6 +108,15 @@ def module_of(kind: str) -> str:
     return f"{__name__.replace('.', '/')}/{kind.replace('-', '_')}.py"
 
 
+def gives_labels(folder: Path) -> bool:
+    """Whether the system in a folder labels texts itself, as every kind but encoders does; UserError: no manifest."""
+    return _kind(manifests.of(folder)) != ENCODER
+
+
+def _kind(manifest: Mapping[str, Any]) -> str:
+    return manifest.get("system", {}).get("kind", ENCODER)
+
+
 def open_system(folder: Path, opening: Opening) -> System:
     """Open the system in a folder.
 
@@ -119,5 +128,5 @@ def open_system(folder: Path, opening: Opening) -> System:
         UserError: no manifest, or the system cannot be opened.
     """
     manifest = manifests.of(folder)
-    kind = load(manifest.get("system", {}).get("kind", ENCODER))
+    kind = load(_kind(manifest))
     return replace(kind.open(folder, manifest, opening), libraries=kind.LIBRARIES)

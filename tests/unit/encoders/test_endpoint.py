@@ -309,3 +309,26 @@ def test_an_answer_without_an_end_is_not_read_to_its_end(server: Embedder, monke
     server.faults = [b" " * 2000, [vector("a")]]
     assert "an answer of more than 1000 bytes; lower batch_size" in refusal(encoder(server))
     assert len(server.bodies) == 1, "it is not asked again"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("endpoint.json", "", "not JSON"),
+        ("endpoint.json", "null", "endpoint.json: no settings; expected what saving an encoder behind an API writes"),
+        ("endpoint.json", "{}", "url: Field required; expected what saving"),
+        ("transport.json", "[1]", "transport.json: no settings; expected what saving"),
+        ("config_sentence_transformers.json", "[]", "prompts: expected a mapping of names to texts"),
+        ("config_sentence_transformers.json", '{"prompts": 3}', "prompts: expected a mapping of names to texts"),
+        ("config_sentence_transformers.json", None, "config_sentence_transformers.json: no such file"),
+    ],
+)
+def test_a_broken_folder_is_one_line(
+    server: Embedder, tmp_path: Path, name: str, content: str | None, message: str
+) -> None:
+    save(encoder(server, prefix="query: "), tmp_path / "encoder", {"method": "published"}, {}, tell=card.write)
+    path = tmp_path / "encoder" / name
+    path.unlink() if content is None else path.write_text(content)
+    with servers.named([settings(server)]), pytest.raises(UserError, match=message) as caught:
+        loading.open_encoder(tmp_path / "encoder", servers=True)
+    assert str(tmp_path) in str(caught.value) and "\n" not in str(caught.value)

@@ -18,6 +18,7 @@ from seedbed.evaluation.protocols import which
 from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import check, score, texts
 from seedbed.evaluation.settings import Task
+from seedbed.evaluation.systems import gives_labels
 from seedbed.io import UserError, write_json, write_table
 from tests.programs import call
 
@@ -186,15 +187,30 @@ def test_the_labels_of_all_sets_are_known_before_a_model_is_opened(
     for name in ("train", "right", "wrong"):
         write_table(rows.assign(label="Mixed") if name == "wrong" else rows, tmp_path / f"{name}.tsv")
         write_json({"origin": [{"kind": "file", "name": "x"}]}, tmp_path / f"{name}.json")
+    write_json({"about": {}}, tmp_path / "e" / "seedbed.json")
     with pytest.raises(UserError, match=r"label 'Mixed'.*fear, joy"):
         call(program, [
             "--tasks", json.dumps(dict.fromkeys(("right", "wrong"), {"protocol": protocol})),
             "--tests", str(tmp_path / "right.tsv"), str(tmp_path / "wrong.tsv"),
             "--records", str(tmp_path / "right.json"), str(tmp_path / "wrong.json"),
             "--trains", *(f"eng/{name}={tmp_path / 'train.tsv'}" for name in ("right", "wrong")),
-            "--language", "eng", "--scores", str(tmp_path / "scores"), "--output", str(tmp_path / "list.json"), "--systems", "e",
+            "--language", "eng", "--scores", str(tmp_path / "scores"), "--output", str(tmp_path / "list.json"),
+            "--systems", str(tmp_path / "e"),
         ])  # fmt: skip
     assert not (tmp_path / "list.json").exists()
+
+
+def test_neighbours_are_counted_for_encoders_alone(tmp_path: Path) -> None:
+    for name, manifest in {"encoder": {"about": {}}, "classifier": {"system": {"kind": "chance"}}}.items():
+        write_json({"files": {}} | manifest, tmp_path / name / "seedbed.json")
+        assert gives_labels(tmp_path / name) == (name == "classifier")
+    task, rows = (
+        Task(protocol="knn", k=[10]),
+        pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "label": ["joy"] * 2}),
+    )
+    check(task, rows, rows, labelled=True)
+    with pytest.raises(UserError, match="k is 10, but there are 2 training sentences"):
+        check(task, rows, rows)
 
 
 @pytest.mark.parametrize(

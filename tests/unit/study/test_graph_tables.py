@@ -154,6 +154,10 @@ def test_every_spec_of_ones_own_is_read_at_the_start(tmp_path, monkeypatch) -> N
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match="mine"):
         require_own_specs()
+    mine = yamls.read(specs("tables")["table1"]) | {"paper": {"csv": "mine.csv"}}
+    (tmp_path / "resources/tables/mine.yaml").write_text(yaml.safe_dump(mine))
+    with pytest.raises(UserError, match="mine.csv: no such file"):
+        require_own_specs()
 
 
 def test_a_paper_has_its_tables_figures_and_cost(paper, told, miners) -> None:

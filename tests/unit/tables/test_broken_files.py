@@ -11,7 +11,9 @@ import pytest
 
 from seedbed.evaluation.aggregation import WEIGHTED_F1
 from seedbed.io import UserError, read_json, write_json
+from seedbed.tables.published import Published
 from seedbed.tables.report.report import Content, report
+from seedbed.tables.specs import Paper
 from seedbed.tables.tabulate import read
 
 
@@ -139,6 +141,30 @@ def test_a_broken_table_is_told(tmp_path, content):
     (tmp_path / "table.csv").write_bytes(content)
     with pytest.raises(UserError, match=r"table made by tabulate.*delete"):
         read(tmp_path / "table.csv")
+
+
+NUMBERS = "system,slug,backbone,language,task,metric,value,std,note\nS,s,b,hau,t,m,1.5,,\n"
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("", "no column 'system'; it has nothing"),
+        (NUMBERS.replace("note", "notes"), "no column 'note'; it has system, slug"),
+        (NUMBERS.replace("1.5", "1,5"), "line 2: not the 9 fields of the header"),
+        (NUMBERS.replace("1.5,,", "1.5"), "line 2: not the 9 fields of the header"),
+        (NUMBERS.replace("1.5", "high"), "line 2: value is 'high', no number"),
+        (NUMBERS.replace("1.5,", "1.5,nan"), "line 2: std is 'nan', no number"),
+        (NUMBERS.replace("S,", '"S,'), "not CSV .*each quote closed"),
+        (NUMBERS.replace("S,", "é,").encode("latin-1"), "not UTF-8; convert it"),
+        (NUMBERS + NUMBERS.splitlines()[1], "s, b, hau, t, m appears twice"),
+    ],
+)
+def test_a_broken_csv_of_published_numbers_is_told(tmp_path, content, message):
+    (tmp_path / "p.csv").write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(UserError, match=message) as caught:
+        Published(Paper(csv="p.csv"), tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path}/p.csv: ") and "\n" not in str(caught.value)
 
 
 def test_tables_need_no_locale_and_no_home(study, spec, tmp_path):

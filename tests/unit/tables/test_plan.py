@@ -128,7 +128,7 @@ FAULTS = {
         {"recipes": {"base": "mine"}, "open": True},
         "base and mine would both be rows 'mine'",
     ),
-    "no such backbone": ({"backbones": ["BERT"]}, "no recipe of it is scored"),
+    "no such backbone": ({"backbones": ["BERT"]}, "for any of its backbones; add one of each"),
 }
 
 
