@@ -161,8 +161,8 @@ class Source(Settings):
     following: Following | None = None
     """Columns from the next row of the document, after `explode`: neighbouring sentences."""
     buckets: tuple[Bucket, Bucket] = (0, 100)
-    """Keep rows whose hash modulo 100 is in [first, last): of the pivot text, else of the first column of the kind, such
-    as text, anchor, sentence1 or query."""
+    """Keep rows whose hash modulo 100 is in [first, last): of the pivot text, else of the first column of the kind,
+    such as text, anchor, sentence1 or query."""
     buckets_by: str = ""
     """Column that `buckets` hash instead, so that all questions of a passage are in one bucket."""
     top_up: dict[str, Any] | None = None

@@ -122,7 +122,8 @@ def test_miners_has_all_languages_of_its_sets(file):
 
 
 @pytest.mark.parametrize(
-    ("code", "near"), [("yor-Latn", "did you mean 'yor'?"), ("hau-Arab", "did you mean 'hau'?"), ("yot", "did you mean")]
+    ("code", "near"),
+    [("yor-Latn", "did you mean 'yor'?"), ("hau-Arab", "did you mean 'hau'?"), ("yot", "did you mean")],
 )
 def test_the_nearest_code_of_one_with_a_script_is_that_without(code, near):
     study = {"languages": {code: {}}, "backbones": {"b": {"source": {"file": "b"}}}, "recipes": {"base": {}}}
