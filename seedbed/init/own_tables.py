@@ -30,6 +30,8 @@ ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
 SHOWN = 30
 """Characters of a column's name in a message."""
+QUOTED = r'"(?:[^"]|"")*"'
+"""A cell as spreadsheets and pandas quote it."""
 HALVES = ((0, 50), (50, 100))
 """Buckets of a test set: those that choose, those that report."""
 HALVED_BY = "sentence1"
@@ -51,7 +53,7 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
 
     Raises:
         UserError: no such file, no table, no row, in another encoding or divided by other marks than its name says, a
-            column is missing or occurs twice, or a row has no id or that of another.
+            column is missing or occurs twice, a row has no id or that of another, or a TSV is quoted.
     """
     if not path.is_file():
         raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
@@ -70,6 +72,8 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
         raise UserError(f"{path}: no row in it; expected one at least, with {', '.join(columns)}")
     if "id" in table.columns:
         _require_ids(path, table["id"].fillna(""))
+    if form_of(path) == "tsv":
+        _require_unquoted(path, table[columns])
     return table
 
 
@@ -81,6 +85,17 @@ def _require_ids(path: Path, ids: pd.Series) -> None:
     if (twice := own.duplicated()).any():
         raise UserError(
             f"{path}: id {ids[twice].iloc[0]!r} appears in several rows; make ids unique, or leave the column out"
+        )
+
+
+def _require_unquoted(path: Path, table: pd.DataFrame) -> None:
+    """Require that the quotation marks of a TSV are its texts': a run reads them so, and doubled ones too."""
+    cells = table[table.apply(lambda texts: texts.str.contains('"', regex=False))].stack().dropna()
+    doubled = cells[cells.str.contains('""', regex=False)]
+    if len(doubled) and cells.str.fullmatch(QUOTED).all():
+        raise UserError(
+            f"{path}: row {doubled.index[0][0] + 1}: its cells are quoted, like {doubled.iloc[0][:SHOWN]!r}, which a "
+            ".tsv does not undo; save it with commas, as .csv"
         )
 
 

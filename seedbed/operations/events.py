@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from seedbed.locks import held_since
@@ -38,7 +39,7 @@ class Events:
     run_since: float | None = None
     """When the current run began; None: there is none."""
     log: str = ""
-    """Snakemake's log of the last run, if it was recorded."""
+    """Snakemake's log of the current run, if it was recorded."""
     read_at: float = field(default=math.inf, compare=False)
     """When they were read, in seconds of the epoch: of what began later they say nothing."""
 
@@ -72,7 +73,15 @@ def read(results: Path) -> Events:
         with contextlib.suppress(json.JSONDecodeError):
             output, *told = json.loads(line)
             last[output] = Event(*told)
-    return Events(last, since, max(map(str, (RECORDS / "log").glob("*.snakemake.log")), default=""), now)
+    return Events(last, since, _log_of(since) if since else "", now)
+
+
+def _log_of(since: float) -> str:
+    """Snakemake's log of a run: the last that it began before the lock. Later ones are of other studies in the folder,
+    or of runs that found the lock taken."""
+    taken = datetime.fromtimestamp(since).strftime("%Y-%m-%dT%H%M%S.%f")
+    logs = (RECORDS / "log").glob("*.snakemake.log")
+    return max((str(log) for log in logs if log.name < taken), default="")
 
 
 def last_words(events: Events) -> str:

@@ -7,7 +7,9 @@ import regex
 
 from seedbed import yamls
 from seedbed.corpora.shape.clean import UNICODE_SCRIPTS
+from seedbed.io import UserError
 from seedbed.languages import registry
+from seedbed.study.loading import load
 from seedbed.study.model import Study
 
 ROWS = list(registry().values())
@@ -117,3 +119,13 @@ def test_miners_has_all_languages_of_its_sets(file):
     for name, task in study.tasks.items():
         tested = [code for code in study.languages if task.train and study.test(name, code)]
         assert all(task.train.resolved(study.facts(code)) for code in tested), name
+
+
+@pytest.mark.parametrize(
+    ("code", "near"),
+    [("yor-Latn", "did you mean 'yor'?"), ("hau-Arab", "did you mean 'hau'?"), ("yot", "did you mean")],
+)
+def test_the_nearest_code_of_one_with_a_script_is_that_without(code, near):
+    study = {"languages": {code: {}}, "backbones": {"b": {"source": {"file": "b"}}}, "recipes": {"base": {}}}
+    with pytest.raises(UserError, match=re.escape(f"languages.{code}: not in the language registry; {near}")):
+        load(study)

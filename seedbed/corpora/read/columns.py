@@ -12,7 +12,7 @@ import pandas as pd
 
 from seedbed.blocks import Blocks, concatenate
 from seedbed.corpora.changes import SCRIPTS
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import SPLIT_BY, Source
 from seedbed.io import UserError
 from seedbed.urls import without_secrets
 
@@ -144,7 +144,8 @@ def origin_of(source: Source) -> str:
 
 
 def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """The rows in a source's buckets. The pivot text decides, so that all translations of a sentence are in one split.
+    """The rows in a source's buckets. The pivot text decides, so that all translations of a sentence are in one split;
+    else the first of SPLIT_BY.
 
     With `buckets_by` that column decides.
 
@@ -158,8 +159,8 @@ def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
         return table[column_of(table, source.buckets_by, source).map(bucket).between(first, last - 1)]
     if table.shape[1] < 2:
         raise UserError(f"{origin_of(source)}: no column but `id`, so nothing to split by `buckets:`")
-    key = table["pivot"] if "pivot" in table.columns else table.iloc[:, 1]
-    return table[key.map(bucket).between(first, last - 1)]
+    key = next((name for name in SPLIT_BY if name in table.columns), table.columns[1])
+    return table[table[key].map(bucket).between(first, last - 1)]
 
 
 def bucket(text: str) -> int:

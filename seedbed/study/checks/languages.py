@@ -19,7 +19,9 @@ def of_languages(study: Study) -> None:
 def _language(study: Study, code: str) -> None:
     facts = study.facts(code)
     if not facts["name"] or not facts["script"]:
-        unknown = f"not in the language registry; {suggest(code, sorted(registry()))}"
+        bare = code.partition("-")[0]
+        near = f"did you mean {bare!r}?" if bare in registry() else suggest(code, sorted(registry()))
+        unknown = f"not in the language registry; {near}"
         if code not in study.languages:
             raise ValueError(f"{_named_by(study, code)}: {code}: {unknown}")
         raise ValueError(f"languages.{code}: {unknown}; or give `name`, `script` and `corpus`")

@@ -51,7 +51,7 @@ def of_sources(study: Study) -> None:
     for name, backbone in study.backbones.items():
         for code, source in backbone.by_language.items():
             _weights(study, source, code, f"backbones.{name}.by_language.{code}")
-    for name, code in product(study.translators, study.languages):
+    for name, code in product(study.translators, sorted({*study.languages} - {study.pivot})):
         _check_file(StudyTranslator.get(study, name).given(code), f"translators.{name}.given for {code}")
     _published(study)
     if adapted(study):

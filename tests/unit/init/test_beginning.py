@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import bz2
+import csv
 import gzip
 import re
 import subprocess
@@ -18,6 +19,7 @@ from seedbed.corpora.read.columns import bucket
 from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import presets
+from seedbed.init import own_tables
 from seedbed.init.beginning import follow
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, LEAST, language_of, sentences
@@ -446,6 +448,18 @@ def test_quotes_and_na_are_text():
     Path("quoted.tsv").write_text("id\ttext\tpivot\n" + "\n".join(rows) + "\n")
     assert sentences(Path("quoted.tsv"))[1] == '"Sannu da zuwa 1'
     assert written("hau.txt", "--parallel", "quoted.tsv")["best"]["dev"] == "own-bitext-dev"
+
+
+def test_a_tsv_that_a_spreadsheet_quoted_is_refused():
+    said = [f'"Sannu da zuwa {row}," in ji Audu' if row % 3 else f"Sannu da zuwa {row}" for row in range(69)]
+    table = pd.DataFrame({"text": said, "pivot": [f"You are welcome {row}" for row in range(69)]})
+    table.to_csv("quoted.tsv", sep="\t", index=False)
+    with pytest.raises(UserError, match=r"""^quoted.tsv: row 2: its cells are quoted, like '\"\"\"Sannu .* as .csv$"""):
+        own_tables.read(Path("quoted.tsv"), ["text", "pivot"])
+    table.to_csv("quoted.csv", index=False)
+    table.to_csv("plain.tsv", sep="\t", index=False, quoting=csv.QUOTE_NONE)
+    for name in ("quoted.csv", "plain.tsv"):
+        assert list(own_tables.read(Path(name), ["text", "pivot"])["text"]) == said
 
 
 def test_a_language_that_nobody_knows_needs_a_name():

@@ -3,6 +3,7 @@
 import logging
 import os
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
 from seedbed.operations.events import BEGAN, EVENTS, FAILED, Event, Events, last_words
-from seedbed.operations.jobs import Job, rooms
+from seedbed.operations.jobs import LOCK, RECORDS, Job, rooms
 from seedbed.operations.status import layout, logs_of, state_of
 from tests.programs import call, told
 from tests.unit.test_house import RULES
@@ -131,6 +132,19 @@ def test_what_was_said_last_of_a_job_is_known(say, tmp_path):
         file.write('["six.ts')
     assert events.read(tmp_path) == known, "a line that a kill cut short"
     assert events.read(tmp_path / "elsewhere") == Events(log=known.log)
+
+
+def test_the_log_of_a_run_is_the_one_that_it_began(tmp_path, monkeypatch):
+    """A run of another study in the folder, and one that found the lock taken, have begun later logs."""
+    monkeypatch.chdir(tmp_path)
+    (logs := tmp_path / RECORDS / "log").mkdir(parents=True)
+    for clock in ("091500", "101812", "101921"):
+        (logs / f"2026-11-28T{clock}.836491.snakemake.log").touch()
+    assert events.read(tmp_path).log == "", "no run is going on"
+    with exclusive(tmp_path / LOCK):
+        begun = datetime(2026, 11, 28, 10, 18, 34).timestamp()
+        os.utime(tmp_path / LOCK, (begun, begun))
+        assert events.read(tmp_path).log.endswith("2026-11-28T101812.836491.snakemake.log")
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 import yaml
 
 from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from seedbed.study.checks.generators import of_translators
+from seedbed.study.checks.sources import of_sources
 from seedbed.study.graph.adapter import LanguageAdapter, TaskAdapter
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.translation import (
@@ -140,6 +143,25 @@ def test_a_language_has_its_adapter_or_its_file(study: Study) -> None:
     assert corpus.source.file == "own/hau.tsv"
     assert corpus.form == {"kind": "translations", "test": True}
     assert StudyTranslator.get(study, "chat").given("hau") is None
+
+
+def test_given_translations_of_the_pivot_are_not_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """English text is its own translation."""
+    monkeypatch.chdir(tmp_path)
+    Path("own").mkdir()
+    for name in ("hau.sts.tsv", "eng.sts.tsv"):
+        Path("own", name).touch()
+    weights = {"source": {"file": "."}}
+    task = {"sts": {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}}}
+    people = {"people": {"given": {"file": "own/{lang}-eng.tsv"}}}
+    study = Study.model_validate({
+        "languages": {"hau": {}, "eng": {}}, "backbones": {"bert": weights}, "recipes": {"base": {}}, "tasks": task,
+        "translators": people,
+    })  # fmt: skip
+    with pytest.raises(UserError, match=r"^translators.people.given for hau: no such file own/hau-eng.tsv"):
+        of_sources(study)
+    Path("own/hau-eng.tsv").touch()
+    of_sources(study)
 
 
 def test_adapters_learn_to_translate_in_the_words_of_translators(study: Study) -> None:

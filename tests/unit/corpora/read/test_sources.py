@@ -268,6 +268,29 @@ def test_translations_of_one_sentence_lie_on_one_side_of_a_split(tmp_path, store
     assert found[0] == found[1] and 10 < len(found[0]) < 40
 
 
+@pytest.mark.parametrize(
+    ("columns", "key"),
+    [
+        ({"label": "l", "text": "t"}, "text"),
+        ({"score": "l", "sentence1": "t", "sentence2": "u"}, "sentence1"),
+        ({"document": "u", "query": "t"}, "query"),
+        ({"hypothesis": "u", "label": "l", "premise": "t"}, "premise"),
+        ({"answer": "l", "question": "t"}, "question"),
+        ({"answers": "l", "correct": "l", "passage": "t", "question": "u"}, "passage"),
+    ],
+)
+def test_a_text_and_no_label_or_score_says_the_side_of_a_split(tmp_path, store, columns, key):
+    """A job gets the columns by name, in the alphabet's order, whatever order a study has."""
+    rows = pd.DataFrame({"l": ["yes", "no"] * 50, "u": "the same", "t": [f"sentence {n}" for n in range(100)]})
+    rows.to_csv(tmp_path / "rows.csv", index=False)
+    sides = [
+        read(Source(file=str(tmp_path / "rows.csv"), columns=columns, buckets=span), store)
+        for span in ((0, 50), (50, 100))
+    ]
+    assert [set(side[key].map(bucket) < 50) for side in sides] == [{True}, {False}]
+    assert len(sides[0]) + len(sides[1]) == 100
+
+
 def test_rows_are_filtered_and_topped_up(tmp_path, store):
     path = tmp_path / "aya.csv"
     pd.DataFrame({"code": ["hau", "eng", "hau"], "text": ["a", "b", "c"]}).to_csv(path, index=False)
