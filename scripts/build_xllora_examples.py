@@ -39,6 +39,7 @@ def main(job: Job) -> None:
     from seedbed.checkpoints import own_state
     from seedbed.generators.lora import xllora
     from seedbed.generators.writing.backends import Backend, open_backend
+    from seedbed.generators.writing.journal import folder_for
     from seedbed.generators.writing.prompts import prompter
     from seedbed.generators.writing.triplets import complete
     from seedbed.manifests import digest_of
@@ -65,8 +66,9 @@ def main(job: Job) -> None:
     with own_state(job.state, job.positive_output, job) as state:
 
         def write(premises: pd.DataFrame) -> pd.DataFrame:
-            made = {"generator": generator, "weights": digest_of(job.base), "state": state}
-            return complete(backend(), premises, prompt_for, adapters, **made)[0]
+            journals = folder_for(generator, job.state, state)
+            made = {"generator": generator, "weights": digest_of(job.base), "state": journals}
+            return complete(backend(), premises, prompt_for, adapters, **made)
 
         examples = xllora.build(parts, write, job.count, seed)
         for polarity, output in outputs.items():

@@ -37,11 +37,12 @@ def main(job: Job) -> None:
     from seedbed.corpora.select.subset import subset
     from seedbed.generators.writing.backends import open_backend
     from seedbed.generators.writing.corpus import translate
+    from seedbed.generators.writing.journal import folder_for
     from seedbed.generators.writing.prompts import prompter
     from seedbed.generators.writing.triplets import complete
     from seedbed.io import read_table
     from seedbed.manifests import digest_of
-    from seedbed.triplets.shards import finish_shard, shard
+    from seedbed.triplets.shards import shard, write_shard
 
     generator, adapters = job.generator, {polarity: job.adapters.get(polarity) for polarity in POLARITIES}
     with own_state(job.state, job.output, job) as state:
@@ -49,13 +50,13 @@ def main(job: Job) -> None:
         texts = COLUMNS["paraphrases" if job.method == TRANSLATION else "text"]
         anchors = subset(read_table(job.anchors, ["id", *texts]), job.rows)
         rows = shard(anchors, job.shard, job.shards)
-        how = {"generator": generator, "weights": digest_of(job.base), "state": state}
+        how = {"generator": generator, "weights": digest_of(job.base), "state": folder_for(generator, job.state, state)}
         if job.method == TRANSLATION:
             made = translate(backend, rows, job.translated, **how)
         else:
             ask = prompter(job.method, job.language, generator.prompts, generator.sampling.seed, generator.shots)
             made = complete(backend, rows, ask, adapters, **how)
-        finish_shard(made, job.name, job.method, job.output)
+        write_shard(made, job.name, job.method, job.output)
 
 
 if __name__ == "__main__":

@@ -26,26 +26,24 @@ def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
     return anchors.iloc[first:last]
 
 
-def finish_shard(made: tuple[pd.DataFrame, Path], name: str, method: str, output: Path) -> None:
-    """Write generated rows as a shard, and then remove their journal.
+def write_shard(made: pd.DataFrame, name: str, method: str, output: Path) -> None:
+    """Write generated rows as a shard.
 
     A shard is a TSV with `COLUMNS` first, and its number of rows and sha256 as JSON of the same name.
 
     Args:
-        made: the rows and their journal, as `generators.writing.triplets.complete` and `corpus.translate` return them.
+        made: the rows, as `generators.writing.triplets.complete` and `corpus.translate` return them.
         name: the generator's name in the study; a column of the shard.
         method: the method's name; likewise.
         output: the shard's path.
     """
-    table, journal = made
-    table = table.assign(generator=name, method=method)
+    table = made.assign(generator=name, method=method)
     write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], output)
     write_json({"rows": len(table), "sha256": sha256(output)}, output.with_suffix(".json"))
-    journal.unlink()
 
 
 def read_shard(path: Path) -> pd.DataFrame:
-    """Read a shard of `finish_shard`.
+    """Read a shard of `write_shard`.
 
     Raises:
         UserError: the file was changed since it was written.

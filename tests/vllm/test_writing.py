@@ -69,7 +69,7 @@ def test_a_prompt_of_the_greatest_length_is_completed(engine: Backend, local: Ba
 def test_a_prompt_that_is_too_long_is_not_sent(base: Path, engine: Backend, tmp_path: Path) -> None:
     texts = tiny.sentences("hau", 3)
     anchors = pd.DataFrame({"id": ["a", "b", "c"], "text": [texts[0], " ".join(texts * LIMIT), texts[1]]})
-    table, _ = complete(
+    table = complete(
         engine, anchors, lambda row, text, polarity: f"{polarity}: {text}", {"positive": None, "negative": None},
         generator=settings(base, backend="vllm"), weights="", state=tmp_path,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.corpora.shape.clean import clean
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import Backend, Completion, Request, fits
-from seedbed.generators.writing.journal import Journal, journal_name
+from seedbed.generators.writing.journal import journal_name, opened
 from seedbed.io import fingerprint
 
 SIDES = COLUMNS["paraphrases"]
@@ -19,7 +19,7 @@ SIDES = COLUMNS["paraphrases"]
 
 def translate(
     backend: Backend, rows: pd.DataFrame, languages: tuple[str, str], *, generator: Generator, weights: str, state: Path
-) -> tuple[pd.DataFrame, Path]:
+) -> pd.DataFrame:
     """Translate each text of each row with a loaded translator; completed texts are cached in a journal, see
     `triplets.complete`.
 
@@ -32,11 +32,11 @@ def translate(
         languages: source and target language, in the translator's codes (NLLB: `eng_Latn`).
         generator: its settings.
         weights: digest of its weights, see `manifests.digest_of`.
-        state: folder of the journal.
+        state: folder of journals, see `folder_for`.
 
     Returns:
         The same columns in the other language, `anchor_finished`, `positive_finished`, `negative_finished` ("true" or
-        "false") and `prompt` (a hash of the source texts), in the same order; and the journal's path.
+        "false") and `prompt` (a hash of the source texts), in the same order.
 
     Raises:
         UserError: as `Backend.between`, or the back end stops.
@@ -45,12 +45,14 @@ def translate(
     texts = {(side, row): text for side in SIDES for row, text in zip(rows["id"], rows[side], strict=True) if text}
     tokens = {f"{side}/{row}": backend.encode(text) for (side, row), text in texts.items()}
     named = [((name, *languages), read) for name, read in tokens.items()]
-    journal = Journal(state / f"{journal_name(named, generator, weights)}.jsonl")
     short = [name for name, read in tokens.items() if fits(read, generator.sampling.max_prompt_tokens)]
-    requests = [Request(name, tokens[name]) for name in short if name not in journal.done]
-    with tqdm(total=len(short), initial=len(journal.done), unit="text", mininterval=5) as progress:
+    with (
+        opened(state / f"{journal_name(named, generator, weights)}.jsonl") as journal,
+        tqdm(total=len(short), initial=len(journal.done), unit="text", mininterval=5) as progress,
+    ):
+        requests = [Request(name, tokens[name]) for name in short if name not in journal.done]
         journal.keep(backend.write(requests, None) if requests else (), progress.update)
-    return _table(rows, journal.done), journal.path
+    return _table(rows, journal.done)
 
 
 def _table(rows: pd.DataFrame, done: dict[str, Completion]) -> pd.DataFrame:

@@ -157,7 +157,24 @@ def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]
     if state is None:
         yield MemoryJournal()
         return
-    file = state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl"
+    with opened(state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl") as journal:
+        yield journal
+
+
+@contextlib.contextmanager
+def opened(file: Path) -> Iterator[Journal]:
+    """Context with the journal in a file, which other processes wait for."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{file}.lock"):
         yield Journal(file)
+
+
+def folder_for(generator: Generator, state: Path, own: Path) -> Path:
+    """The folder of a job's journals: the job's own, which ends with it; of a server's answers the one that is kept.
+
+    Args:
+        generator: settings.
+        state: folder that the study's jobs share.
+        own: folder of the job's state in it, see `checkpoints.own_state`.
+    """
+    return own if generator.source else state / ANSWERS

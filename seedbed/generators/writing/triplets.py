@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
-from seedbed.generators.writing.journal import Journal, journal_name
+from seedbed.generators.writing.journal import journal_name, opened
 from seedbed.generators.writing.prompts import parse
 from seedbed.io import UserError, fingerprint
 
@@ -30,12 +30,12 @@ def complete(
     generator: Generator,
     weights: str,
     state: Path,
-) -> tuple[pd.DataFrame, Path]:
+) -> pd.DataFrame:
     """Generate a positive and a negative for each anchor, with one loaded model.
 
     A prompt longer than `max_prompt_tokens` is neither sent nor truncated: its completion is empty and not finished.
     Completions are stored in a journal below `state`, named by a hash of everything that they depend on, so that the
-    same call resumes after a kill. The caller removes the journal when the result is saved.
+    same call resumes after a kill.
 
     Args:
         backend: the loaded model.
@@ -44,11 +44,11 @@ def complete(
         adapters: polarity -> folder of its adapter; None: the base alone.
         generator: settings.
         weights: digest of the base's weights, see `manifests.digest_of`.
-        state: folder of journals.
+        state: folder of journals, see `folder_for`.
 
     Returns:
         The columns id, anchor, positive, negative, positive_finished, negative_finished ("true", "false" or REFUSED)
-        and prompt (a hash of both prompts), in the order of the anchors; and the journal's path.
+        and prompt (a hash of both prompts), in the order of the anchors.
 
     Raises:
         UserError: every prompt is too long, or the back end stops.
@@ -57,13 +57,16 @@ def complete(
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
     tokens = {key: backend.encode(prompt) for key, prompt in prompts.items()}
     short = _short(tokens, generator.sampling.max_prompt_tokens)
-    journal = Journal(state / f"{journal_name(tokens.items(), generator, weights, adapters)}.jsonl")
-    with tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress:
+    name = journal_name(tokens.items(), generator, weights, adapters)
+    with (
+        opened(state / f"{name}.jsonl") as journal,
+        tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress,
+    ):
         for polarity in POLARITIES:
             keys = [(row, polarity) for row, _ in rows if (row, polarity) in short]
             requests = [Request(_name(*key), tokens[key]) for key in keys if _name(*key) not in journal.done]
             journal.keep(backend.write(requests, adapters[polarity]) if requests else (), progress.update)
-    return _table(rows, prompts, journal.done), journal.path
+    return _table(rows, prompts, journal.done)
 
 
 def _name(row: str, polarity: Polarity) -> str:

@@ -199,7 +199,7 @@ def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
         ("seedbed/corpora/read/forms.py", "_tsv", {"fetch_corpus"}),
         ("seedbed/generators/composition.py", "compose", {"compose_adapters"}),
         ("seedbed/generators/lora/training.py", "train", LORA),
-        ("seedbed/triplets/shards.py", "finish_shard", SYNTHESISE),
+        ("seedbed/triplets/shards.py", "write_shard", SYNTHESISE),
         ("seedbed/encoders/settings.py", "Backbone", set()),
         ("seedbed/classifiers/settings.py", "Classifier", set()),
         ("seedbed/evaluation/significance.py", "williams", {"tabulate sts"}),

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
+from scripts import synthesise
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import Query, open_greedy, predict_labels, request_key
 from seedbed.generators.settings import Answering, Generator
@@ -23,7 +24,8 @@ from seedbed.generators.writing.backends import openai as module
 from seedbed.generators.writing.journal import Journal, answers
 from seedbed.generators.writing.triplets import complete
 from seedbed.io import UserError, read_table
-from seedbed.triplets.shards import finish_shard
+from seedbed.triplets.shards import write_shard
+from tests.programs import call
 from tests.refusals import tells
 from tests.serving import Serving
 
@@ -263,9 +265,24 @@ def test_triplets_are_written_too(server: Server, tmp_path: Path) -> None:
         open_backend(generator, None), anchors, lambda row, text, polarity: f"{polarity} {row}-{polarity}",
         {"positive": None, "negative": None}, generator=generator, weights="", state=tmp_path / "state",
     )  # fmt: skip
-    finish_shard(made, "gpt", "prompting", tmp_path / "out.tsv")
+    write_shard(made, "gpt", "prompting", tmp_path / "out.tsv")
     table = read_table(tmp_path / "out.tsv", [])
     assert list(table["negative"]) == ["1-negative", "2-negative"] and set(table["positive_finished"]) == {"true"}
+
+
+def test_its_answers_outlive_a_job_whose_shard_is_written(server: Server, tmp_path: Path) -> None:
+    """A job runs again where its inputs were made anew, though they are the same; each answer may have been paid for."""
+    anchors = tmp_path / "anchors.tsv"
+    anchors.write_text("id\ttext\n1\tA b.\n2\tC d.\n", encoding="utf-8")
+    words = ["--name", "gpt", "--generator", settings(server).dump(), "--method", "prompting", "--anchors", anchors]
+    words += ["--state", tmp_path / "state", "--language"]
+    call(synthesise, [*words, "Hausa", "--output", tmp_path / "one.tsv"])
+    assert len(server.bodies) == 4
+    call(synthesise, [*words, "Hausa", "--output", tmp_path / "two.tsv"])
+    assert len(server.bodies) == 4 and (tmp_path / "one.tsv").read_bytes() == (tmp_path / "two.tsv").read_bytes()
+    assert [folder.name for folder in (tmp_path / "state").iterdir()] == ["answers"]
+    call(synthesise, [*words, "Igbo", "--output", tmp_path / "three.tsv"])
+    assert len(server.bodies) == 8
 
 
 def test_what_it_cannot_do_is_told(server: Server, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from seedbed.generators.writing.backends import Backend, Completion, Request, op
 from seedbed.generators.writing.corpus import translate
 from seedbed.generators.writing.journal import COMMIT_ROWS
 from seedbed.io import UserError, read_table, write_table
-from seedbed.triplets.shards import finish_shard
+from seedbed.triplets.shards import write_shard
 from tests import tiny
 from tests.programs import call
 
@@ -136,7 +136,7 @@ def run(backend: Echo, rows: pd.DataFrame, folder: Path, target: str = "hau_Latn
     generator = Generator.model_validate({"source": {"file": "x"}, "prompts": "plain", "sampling": sampling})
     output = folder / "out.tsv"
     how = {"generator": generator, "weights": "w", "state": folder / "state"}
-    finish_shard(translate(backend, rows, ("eng_Latn", target), **how), "t", TRANSLATION, output)
+    write_shard(translate(backend, rows, ("eng_Latn", target), **how), "t", TRANSLATION, output)
     return output.read_bytes()
 
 
@@ -157,7 +157,7 @@ def test_a_killed_job_goes_on_to_the_same_bytes(rows: pd.DataFrame, tmp_path: Pa
         with pytest.raises(KeyboardInterrupt):
             run(Echo(lives), rows, tmp_path)
         assert not (tmp_path / "out.tsv").exists()
-    [journal] = (tmp_path / "state").iterdir()
+    [journal] = (tmp_path / "state").glob("*.jsonl")
     kept = [json.loads(line)["id"] for line in journal.read_bytes().splitlines()]
     last = Echo()
     assert run(last, rows, tmp_path) == unbroken
