@@ -190,6 +190,21 @@ def test_a_changed_download_is_refused(tmp_path, store):
         read(source, store)
 
 
+@pytest.mark.parametrize("given", ["0" * 64, ""], ids=["of the config", "of the lock file"])
+def test_a_package_of_another_digest_is_not_read(store, given):
+    wheel = store.folder / "wheels" / "corpus==1.0" / "corpus-1.0-py3-none-any.whl"
+    wheel.parent.mkdir(parents=True)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("corpus/a.txt", "\n".join(ROWS))
+    source = Source(package={"corpus==1.0": sha256(wheel)}, member="corpus/a.txt", format="text")
+    assert len(read(source, store)) == len(ROWS)
+    if not given:
+        store.verify("corpus==1.0", {"sha256": "0" * 64})
+    with pytest.raises(UserError, match="corpus==1.0: .*000"):
+        read(source.updated({"package": {"corpus==1.0": given}}), store)
+    assert wheel.exists() == (given == "")
+
+
 def test_a_wrong_digest_removes_the_download(tmp_path, store):
     path = tmp_path / "corpus.txt"
     path.write_text("\n".join(ROWS))
