@@ -256,15 +256,16 @@ def _at(annotation: Any, location: tuple[int | str, ...]) -> tuple[list[int | st
     keys = []
     for name in location:
         types = [one for one in types_in(annotation) if one is not NoneType]
-        if len(types) > 1 and name != KEY:
-            annotation = next((one for one in types if _is_named(one, str(name))), Any)
+        if len(types) > 1 and name != KEY and (named := [one for one in types if _is_named(one, str(name))]):
+            annotation = named[0]
             continue
         keys.append(name)
-        if _is_model(types[0]):
-            field = types[0].model_fields.get(str(name))
+        kind = next(filter(_is_model, types), types[0])
+        if _is_model(kind):
+            field = kind.model_fields.get(str(name))
             annotation = field.annotation if field else Any
         else:
-            values = [one for one in get_args(types[0]) if one is not ...]
+            values = [one for one in get_args(kind) if one is not ...]
             annotation = values[-1] if values else Any
     return keys, annotation
 

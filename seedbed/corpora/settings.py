@@ -52,8 +52,7 @@ NO_TEXT = ("score", "label", "answer", "answers", "starts", "correct")
 """Columns of corpora that are not texts, such as labels and gold scores."""
 
 SPLIT_BY = ("pivot", "text", "anchor", "sentence1", "query", "premise", "prompt", "passage", "question")
-"""Columns that `buckets` hash, the first that a source has: the order of its own columns says nothing, and a label or a
-gold score may be the first of them."""
+"""Columns that `buckets` hash: of each row the first that the source has and that is not blank."""
 
 MAY_BE_BLANK: dict[str, tuple[str, ...]] = {
     "paraphrases": ("negative",),
@@ -161,8 +160,8 @@ class Source(Settings):
     following: Following | None = None
     """Columns from the next row of the document, after `explode`: neighbouring sentences."""
     buckets: tuple[Bucket, Bucket] = (0, 100)
-    """Keep rows whose hash modulo 100 is in [first, last): of the pivot text, else of the first column of the kind,
-    such as text, anchor, sentence1 or query."""
+    """Keep rows whose hash modulo 100 is in [first, last): of a row's first text, in the order pivot, text, anchor,
+    sentence1, query, premise, prompt, passage, question."""
     buckets_by: str = ""
     """Column that `buckets` hash instead, so that all questions of a passage are in one bucket."""
     top_up: dict[str, Any] | None = None

@@ -20,6 +20,10 @@ from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
 CANNOT, UNDECIDED = "cannot be run", "undecided"
 FILE = resource("claims.yaml")
+DIFFERENCES = ["difference", "difference_low", "difference_high"]
+TESTED = ["recipe", "baseline", *DIFFERENCES, "backbone", "column", "language", "p_adjusted", "level"]
+TURNED = ["baseline", "recipe", "difference", "difference_high", "difference_low", *TESTED[5:]]
+"""Columns of a tested difference, and what they are for the second number less the first."""
 FEW = 4
 """Maximum number of comparisons in a cell of the page."""
 STATED = {
@@ -248,19 +252,20 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame], compared: Mappi
 
 
 def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, str]:
-    """A study's comparisons, those in which a claim fails first, then those without a test, and the verdict of the
-    others."""
+    """A study's comparisons, those in which a claim fails first, then those that decide nothing, and the verdict.
+
+    Reproduced: it holds in all. Not reproduced: in one the other side is significantly better. Else undecided.
+    """
     if not found:
         return "-", _verdict_without_study(claim)
-    tested = [better for _, better in found if better is not None]
+    answers = [better for _, better in found]
     order = {False: 0, None: 1, True: 2}
     told = _few([text for text, _ in sorted(found, key=lambda one: order[one[1]])])
-    if tested and sum(tested) < len(found) > 1:
-        every = len(tested) if len(tested) == len(found) else f"the {len(tested)} tested"
-        told += f" (holds in {sum(tested)} of {every})"
-    if not tested:
-        return told, UNDECIDED
-    return told, REPRODUCED if all(tested) else NOT_REPRODUCED
+    if (held := answers.count(True)) < len(found) > 1:
+        told += f" (holds in {held} of {len(found)})"
+    if False in answers:
+        return told, NOT_REPRODUCED
+    return told, REPRODUCED if all(answers) else UNDECIDED
 
 
 def _comparisons(
@@ -312,26 +317,25 @@ def _test(tested: Sequence[pd.DataFrame], one: pd.Series, other: pd.Series) -> d
         one: a row of the table.
         other: likewise.
     """
-    where = ["backbone", "column"]
-    if (one[where] != other[where]).any():
+    if one["backbone"] != other["backbone"] or one["column"] != other["column"]:
         return None
-    for rows in tested:
-        known = rows[(rows[[*where, "language"]] == one[[*where, "language"]]).all(axis=1) & rows["p_adjusted"].notna()]
-        for recipe, base, sign in ((one["recipe"], other["recipe"], 1), (other["recipe"], one["recipe"], -1)):
-            for row in known[(known["recipe"] == recipe) & (known["baseline"] == base)].to_dict("records"):
-                bounds = sorted(sign * row[name] for name in ("difference_low", "difference_high"))
-                changed = dict(zip(("difference_low", "difference_high"), bounds, strict=True))
-                return row | changed | {"difference": sign * row["difference"]}
-    return None
+    rows = pd.concat([table[TESTED].dropna(subset="p_adjusted") for table in tested])
+    turned = rows.set_axis(TURNED, axis=1)
+    turned[DIFFERENCES] *= -1
+    rows = pd.concat([rows, turned])
+    wanted = {name: one[name] for name in ("backbone", "column", "language", "recipe")} | {"baseline": other["recipe"]}
+    same = rows[(rows[list(wanted)] == pd.Series(wanted)).all(axis=1)]
+    return same.iloc[0].to_dict() if len(same) else None
 
 
 def _better(claim: Claim, one: pd.Series, other: pd.Series, test: dict[str, float] | None) -> bool | None:
-    """Whether a number is significantly better: by the table's test, else by both intervals; None: not decided.
+    """Whether a number is significantly better, by the table's test, else by both intervals; False: the other one is;
+    None: neither.
 
     The interval of the difference follows from those of both (Zou and Donner 2008) as if they had no items in common.
     """
     if test is not None:
-        return claim.holds(test["difference"], 0) and significant(test)
+        return claim.holds(test["difference"], 0) if significant(test) else None
     upper, lower = (one, other) if one["value"] > other["value"] else (other, one)
     uncertain = math.hypot(upper["value"] - upper["low"], lower["high"] - lower["value"])
     apart = upper["value"] - lower["value"] > uncertain  # not where a bound is NaN

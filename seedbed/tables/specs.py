@@ -165,7 +165,7 @@ class TableSpec(Spec):
     baseline: str = ""
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
     compare: list[tuple[str, str]] = []
-    """Pairs of recipes, or of kinds of classifiers, that are compared with each other, besides each with the baseline:
+    """Pairs of recipes, or of kinds of classifiers, that are tested against each other in addition to the baseline:
     `[composition, crosslingual]`. Their differences are in `tables/{table}.compared.csv`."""
     baseline_backbone: str = ""
     """The backbone, by the papers' name or the study's, from whose baseline the differences of other backbones'
@@ -208,8 +208,10 @@ class TableSpec(Spec):
 
     @model_validator(mode="after")
     def _compares_its_own(self) -> Self:
-        known = [*self.recipes, *self.classifiers]
         for pair in self.compare:
+            known = (
+                self.classifiers if {*pair} & {*self.classifiers} and not {*pair} <= {*self.recipes} else self.recipes
+            )
             if other := [recipe for recipe in pair if recipe not in known]:
                 raise ValueError(f"compare: {other[0]!r} is not the table's; {suggest(other[0], sorted(known))}")
             if pair[0] == pair[1] or self.compare.count(pair) + self.compare.count(pair[::-1]) > 1:

@@ -91,7 +91,7 @@ def tabulate(measured: Measured, statistics: Statistics, published: Published) -
 
     Args:
         measured: see `measure_blocks`.
-        statistics: as there.
+        statistics: resamples, level and seed.
         published: the paper's numbers.
 
     Returns:
@@ -99,9 +99,9 @@ def tabulate(measured: Measured, statistics: Statistics, published: Published) -
         than 10 items, the deviation of one seed, numbers that the paper does not have.
     """
     rows = [
-        row | _printed(published, row, measure, block)
+        row | _printed(published, row, own, block)
         for block, measures in measured
-        for row, measure in _rows(block, measures, statistics)
+        for row, own in _rows(block, measures, statistics)
     ]
     return pd.DataFrame(rows, columns=COLUMNS).round(DECIMALS)
 
@@ -112,7 +112,7 @@ def compare(measured: Measured, pairs: Sequence[tuple[str, str]], statistics: St
     Args:
         measured: see `measure_blocks`.
         pairs: the recipes of each pair; the second is subtracted.
-        statistics: as there.
+        statistics: resamples, level and seed.
 
     Returns:
         A frame with COMPARED, differences in points. P-values are adjusted over the languages of a pair in a block;
@@ -141,9 +141,9 @@ def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
     """The average of what was measured for blocks; over other languages than the paper's it is no attempt at its."""
     whole = all(block.column.paper_languages in (None, len(block.tests)) for block in blocks)
     found = average(measures)
-    n = {  # the items of a language are those of each backbone
-        recipe: sum({(each.task, each.language): each.n[recipe] for each in measures}.values()) for recipe in found.n
-    }
+    # The items of a language are those of each backbone.
+    once = {(each.task, each.language): each.n for each in measures}.values()
+    n = {recipe: sum(counts[recipe] for counts in once) for recipe in found.n}
     return replace(found, n=n, papers_data=found.papers_data and whole)
 
 

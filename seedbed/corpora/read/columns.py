@@ -145,7 +145,7 @@ def origin_of(source: Source) -> str:
 
 def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
     """The rows in a source's buckets. The pivot text decides, so that all translations of a sentence are in one split;
-    else the first of SPLIT_BY.
+    else the first text of SPLIT_BY.
 
     With `buckets_by` that column decides.
 
@@ -159,8 +159,11 @@ def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
         return table[column_of(table, source.buckets_by, source).map(bucket).between(first, last - 1)]
     if table.shape[1] < 2:
         raise UserError(f"{origin_of(source)}: no column but `id`, so nothing to split by `buckets:`")
-    key = next((name for name in SPLIT_BY if name in table.columns), table.columns[1])
-    return table[table[key].map(bucket).between(first, last - 1)]
+    names = [name for name in SPLIT_BY if name in table.columns] or [table.columns[1]]
+    key = table[names[0]]
+    for name in names[1:]:
+        key = key.where(key != "", table[name])
+    return table[key.map(bucket).between(first, last - 1)]
 
 
 def bucket(text: str) -> int:

@@ -11,7 +11,7 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.corpora.shape.clean import clean
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing.backends import Backend, Completion, Request, fits
-from seedbed.generators.writing.journal import journal_name, opened
+from seedbed.generators.writing.journal import journal_name, open_journal
 from seedbed.io import fingerprint
 
 SIDES = COLUMNS["paraphrases"]
@@ -47,7 +47,7 @@ def translate(
     named = [((name, *languages), read) for name, read in tokens.items()]
     short = [name for name, read in tokens.items() if fits(read, generator.sampling.max_prompt_tokens)]
     with (
-        opened(state / f"{journal_name(named, generator, weights)}.jsonl") as journal,
+        open_journal(state / f"{journal_name(named, generator, weights)}.jsonl") as journal,
         tqdm(total=len(short), initial=len(journal.done), unit="text", mininterval=5) as progress,
     ):
         requests = [Request(name, tokens[name]) for name in short if name not in journal.done]

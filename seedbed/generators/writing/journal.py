@@ -157,12 +157,12 @@ def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]
     if state is None:
         yield MemoryJournal()
         return
-    with opened(state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl") as journal:
+    with open_journal(state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl") as journal:
         yield journal
 
 
 @contextlib.contextmanager
-def opened(file: Path) -> Iterator[Journal]:
+def open_journal(file: Path) -> Iterator[Journal]:
     """Context with the journal in a file, which other processes wait for."""
     file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{file}.lock"):
@@ -170,11 +170,11 @@ def opened(file: Path) -> Iterator[Journal]:
 
 
 def folder_for(generator: Generator, state: Path, own: Path) -> Path:
-    """The folder of a job's journals: the job's own, which ends with it; of a server's answers the one that is kept.
+    """The folder of a job's journals: for a server `answers`, which is kept; else the job's own, removed with it.
 
     Args:
         generator: settings.
         state: folder that the study's jobs share.
         own: folder of the job's state in it, see `checkpoints.own_state`.
     """
-    return own if generator.source else state / ANSWERS
+    return state / ANSWERS if generator.endpoint else own

@@ -10,7 +10,7 @@ from tqdm import tqdm
 
 from seedbed.generators.settings import POLARITIES, Generator, Polarity
 from seedbed.generators.writing.backends import Backend, Completion, Prompt, Request, fits
-from seedbed.generators.writing.journal import journal_name, opened
+from seedbed.generators.writing.journal import journal_name, open_journal
 from seedbed.generators.writing.prompts import parse
 from seedbed.io import UserError, fingerprint
 
@@ -59,7 +59,7 @@ def complete(
     short = _short(tokens, generator.sampling.max_prompt_tokens)
     name = journal_name(tokens.items(), generator, weights, adapters)
     with (
-        opened(state / f"{name}.jsonl") as journal,
+        open_journal(state / f"{name}.jsonl") as journal,
         tqdm(total=len(short), initial=len(journal.done), unit="row", mininterval=5) as progress,
     ):
         for polarity in POLARITIES:

@@ -93,19 +93,20 @@ def _by_language(
 
 
 def _differences(differences: pd.DataFrame, methods: Mapping[str, str], metrics: Mapping[str, Metric]) -> list[str]:
-    """The difference of each pair in each block, of averages over languages where there are several."""
-    level = differences["level"].iloc[0]
-    several = without_lone_average(differences)["language"].nunique() > 1
-    shown = differences[(differences["language"] == AVERAGE) == several]
+    """The difference of each pair in each block: of the average over languages, or in the block's only language."""
     lines = [["Where", "Compared", "Difference"]]
-    for row in shown.to_dict("records"):
-        backbone = "over backbones" if row["backbone"] == AVERAGE else row["backbone"]
-        names = (methods.get(recipe, recipe) for recipe in (row["recipe"], row["baseline"]))
-        where = ", ".join(filter(None, (row["column"], backbone)))
-        lines.append([where, " less ".join(names), difference(row, metrics[row["metric"]].decimals)])
+    for (backbone, column), block in differences.groupby(["backbone", "column"], sort=False):
+        for _, rows in block.groupby(["recipe", "baseline"], sort=False):
+            row = without_lone_average(rows).iloc[-1]  # an average is last
+            where = [column, "over backbones" if backbone == AVERAGE else backbone]
+            where += [row["language"]] if row["language"] != AVERAGE else []
+            names = (methods.get(recipe, recipe) for recipe in (row["recipe"], row["baseline"]))
+            shown = difference(row, metrics[row["metric"]].decimals)
+            lines.append([", ".join(filter(None, where)), " less ".join(names), shown])
+    level = differences["level"].iloc[0]
     legend = (
-        f"{'Of averages over languages. ' if several else ''}In brackets, the {percent(level)}% interval by the paired "
-        f"bootstrap. ▲ ▼: p < {alpha(level):g}."
+        f"Of averages over languages, or in the language that is named. In brackets, the {percent(level)}% bootstrap "
+        f"interval. ▲ ▼: p < {alpha(level):g} by the tests for differences to the baseline, not corrected over pairs."
     )
     return ["## Rows compared with each other", legend, grid(lines)]
 

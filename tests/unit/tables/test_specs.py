@@ -139,6 +139,11 @@ FAULTS = {
         change("tables/table1.yaml", compare=[["xllora", "base"], ["base", "xllora"]]),
         "compare: xllora, base: ... each pair once",
     ),
+    "a pair of two kinds": (
+        TableSpec,
+        change("tables/miners_table3.yaml", compare=[["zero-shot", "published"]]),
+        "compare: 'published'",
+    ),
     "a pair of one": (TableSpec, change("tables/table1.yaml", compare=[["base", "base"]]), "give two recipes"),
     "two kinds of systems": (
         TableSpec,
