@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from seedbed import names
+from seedbed import markdown, names
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import alpha, percent
 from seedbed.tables.cells import (
@@ -94,7 +94,7 @@ def _by_language(
 
 def _differences(differences: pd.DataFrame, methods: Mapping[str, str], metrics: Mapping[str, Metric]) -> list[str]:
     """The difference of each pair in each block: of the average over languages, or in the block's only language."""
-    lines = [["Where", "Compared", "Difference"]]
+    lines = []
     for (backbone, column), block in differences.groupby(["backbone", "column"], sort=False):
         for _, rows in block.groupby(["recipe", "baseline"], sort=False):
             row = without_lone_average(rows).iloc[-1]  # an average is last
@@ -108,7 +108,8 @@ def _differences(differences: pd.DataFrame, methods: Mapping[str, str], metrics:
         f"Of averages over languages, or in the language that is named. In brackets, the {percent(level)}% bootstrap "
         f"interval. ▲ ▼: p < {alpha(level):g} by the tests for differences to the baseline, not corrected over pairs."
     )
-    return ["## Rows compared with each other", legend, grid(lines)]
+    compared = markdown.table(["Where", "Compared", "Difference"], lines, right=1)
+    return ["## Rows compared with each other", legend, compared]
 
 
 def _absent(table: pd.DataFrame, spec: TableSpec, published: Published, papers: Mapping[str, str]) -> list[str]:
