@@ -109,8 +109,9 @@ def module_of(kind: str) -> str:
 
 
 def gives_labels(folder: Path) -> bool:
-    """Whether the system in a folder labels texts itself, as every kind but encoders does; UserError: no manifest."""
-    return _kind(manifests.of(folder)) != ENCODER
+    """Whether the system in a folder labels texts itself, as every kind but encoders does; `open_system` says what a
+    folder lacks."""
+    return (folder / manifests.MANIFEST).is_file() and _kind(manifests.of(folder)) != ENCODER
 
 
 def _kind(manifest: Mapping[str, Any]) -> str:

@@ -129,6 +129,7 @@ def test_its_scores_are_made_and_tables_show_them_with_an_interval(own: Path) ->
     blocks = plan(TableSpec.load(own / "spec.yaml"), systems, {"tiny": AvailableModel()}, tasks, "base")
     (own / "plan.json").write_text(json.dumps([block.model_dump(mode="json") for block in blocks]))
     files = {"spec": "spec.yaml", "scores": "scores", "plan": "plan.json", "output": "t.csv", "layout": "t.md"}
+    files |= {"compared": "t.compared.csv"}
     call(tabulate, [word for key, file in files.items() for word in (f"--{key}", file)])
     table, page = pd.read_csv("t.csv").set_index(["column", "recipe", "language"]), Path("t.md").read_text()
     row = table.loc["median margin", "other", "hau"]
