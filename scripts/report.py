@@ -59,7 +59,8 @@ def main(job: Job) -> None:
     made = provenance.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
     claims = Claims.load()
     tables = {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables}
-    compared = {Path(file.stem).stem: tabulate.read(file, tabulate.COMPARED) for file in job.compared}
+    pairs = {name: file for file in job.compared if (name := file.name.partition(".")[0]) in tables}
+    compared = {name: tabulate.read(file, tabulate.COMPARED) for name, file in pairs.items()}
     content = Content(
         title=job.title,
         answer=text,

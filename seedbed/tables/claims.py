@@ -243,9 +243,13 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame], compared: Mappi
         tables: name -> the table as `tabulate.read` returns it.
         compared: name -> the differences of its pairs, likewise.
     """
+    tests = {name: _tests(table, compared.get(name)) for name, table in tables.items()}
     rows = []
     for own in claims.papers.values():
-        tried = [[*_comparisons(claim, tables, compared)] for claim in own]
+        tried = [
+            [*_comparisons(claim, tables[claim.table], tests[claim.table])] if claim.table in tables else []
+            for claim in own
+        ]
         if any(tried):
             rows += [[_claim(one), _printed(one), *_judged(one, found)] for one, found in zip(own, tried, strict=True)]
     return markdown.table(["Claim", "The paper's numbers", "Of this study", "Verdict"], rows) if rows else ""
@@ -268,14 +272,10 @@ def _judged(claim: Claim, found: list[tuple[str, bool | None]]) -> tuple[str, st
     return told, REPRODUCED if all(answers) else UNDECIDED
 
 
-def _comparisons(
-    claim: Claim, tables: Mapping[str, pd.DataFrame], compared: Mapping[str, pd.DataFrame]
-) -> Iterator[tuple[str, bool | None]]:
-    """Each comparison that a study's table has of a claim, with the answer of `_better`."""
-    if claim.cannot or claim.table not in tables:
+def _comparisons(claim: Claim, table: pd.DataFrame, tests: pd.DataFrame) -> Iterator[tuple[str, bool | None]]:
+    """Each comparison that a table has of a claim, with the answer of `_better`; `tests`: see `_tests`."""
+    if claim.cannot:
         return
-    table = tables[claim.table]
-    tested = [table, *([compared[claim.table]] if claim.table in compared else [])]
     mine = table[table["language"].isin(claim.languages) & table["delta"].notna()]
     for language, rows in mine.groupby("language", sort=False):
         for label in claim.columns:
@@ -284,7 +284,7 @@ def _comparisons(
                 one, other = better[backbone], than[backbone]
                 names = ", ".join(filter(None, (label if claim.several else "", backbone, language)))
                 decimals = claim.spec.columns_and_means[label or claim.better.column].measured.decimals
-                test = _test(tested, one, other)
+                test = _test(tests, one, other)
                 told = f"{_number(one, decimals)} against {_number(other, decimals)} ({names})"
                 told += "" if test is None else f": {difference(test, decimals)}"
                 yield told, _better(claim, one, other, test)
@@ -309,22 +309,25 @@ def _number(row: pd.Series, decimals: int) -> str:
     return f"{row['value']:z.{decimals}f}{within}, n {row['n']:.0f}, seeds {row['seeds']:.0f}"
 
 
-def _test(tested: Sequence[pd.DataFrame], one: pd.Series, other: pd.Series) -> dict[str, float] | None:
-    """The difference of one number less another, as a table tested it; None: it did not.
+def _tests(table: pd.DataFrame, pairs: pd.DataFrame | None) -> pd.DataFrame:
+    """The tested differences of a table, each in both directions.
 
     Args:
-        tested: the table, whose rows are compared with its baseline, and its pairs.
-        one: a row of the table.
-        other: likewise.
+        table: the table, whose rows are compared with its baseline.
+        pairs: the differences of its pairs; None: there are none.
     """
-    if one["backbone"] != other["backbone"] or one["column"] != other["column"]:
-        return None
-    rows = pd.concat([table[TESTED].dropna(subset="p_adjusted") for table in tested])
+    rows = pd.concat([frame[TESTED].dropna(subset="p_adjusted") for frame in (table, pairs) if frame is not None])
     turned = rows.set_axis(TURNED, axis=1)
     turned[DIFFERENCES] *= -1
-    rows = pd.concat([rows, turned])
+    return pd.concat([rows, turned])
+
+
+def _test(tests: pd.DataFrame, one: pd.Series, other: pd.Series) -> dict[str, float] | None:
+    """The difference of one number of a table less another, as the table tested it; None: it did not."""
+    if one["backbone"] != other["backbone"] or one["column"] != other["column"]:
+        return None
     wanted = {name: one[name] for name in ("backbone", "column", "language", "recipe")} | {"baseline": other["recipe"]}
-    same = rows[(rows[list(wanted)] == pd.Series(wanted)).all(axis=1)]
+    same = tests[(tests[list(wanted)] == pd.Series(wanted)).all(axis=1)]
     return same.iloc[0].to_dict() if len(same) else None
 
 

@@ -120,10 +120,8 @@ def compare(measured: Measured, pairs: Sequence[tuple[str, str]], statistics: St
     """
     rows: list[dict[str, Any]] = []
     for block, measures in measured:
-        constant = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
-        constant |= {"level": statistics.level}
         for recipe, base in pairs:
-            facts = constant | {"recipe": recipe, "baseline": base}
+            facts = _constant(block, statistics) | {"recipe": recipe, "baseline": base}
             both = [each for each in measures if {recipe, base} <= {*each.by_seed}]
             own = [
                 facts
@@ -177,8 +175,7 @@ def _rows(
     block: Block, measures: Sequence[Measure], statistics: Statistics
 ) -> Iterator[tuple[dict[str, Any], Measure]]:
     """Recipe by recipe, language by language, the average last; with what each was measured on."""
-    constant = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
-    constant |= {"baseline": block.baseline, "baseline_backbone": "", "level": statistics.level}
+    constant = _constant(block, statistics) | {"baseline": block.baseline, "baseline_backbone": ""}
     for system in block.systems:
         facts = constant | {"recipe": system.recipe, "method": block.names[system.recipe]}
         measured = [each for each in measures if system.recipe in each.by_seed]
@@ -188,6 +185,12 @@ def _rows(
         ]
         _adjust(rows)
         yield from zip(rows, measured, strict=True)
+
+
+def _constant(block: Block, statistics: Statistics) -> dict[str, Any]:
+    """What all rows of a block have."""
+    what = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
+    return what | {"level": statistics.level}
 
 
 def _adjust(rows: Sequence[dict[str, Any]]) -> None:
