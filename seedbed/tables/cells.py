@@ -41,8 +41,8 @@ def difference(row: Mapping[str, Any], decimals: int = 1) -> str:
     number = f"{row['difference']:+z.{decimals}f}"
     if pd.isna(row["difference_low"]):
         return number
-    within = f"[{row['difference_low']:z.{decimals}f}, {row['difference_high']:z.{decimals}f}]"
-    return f"{number} {within}{mark(row)}"
+    within = {"low": row["difference_low"], "high": row["difference_high"]}
+    return f"{number} {interval(within, decimals)}{mark(row)}"
 
 
 def mark(row: Mapping[str, Any]) -> str:
