@@ -4,6 +4,7 @@ from pathlib import Path
 import atexit
 import contextlib
 import gc
+import inspect
 import os
 import sys
 import time
@@ -26,6 +27,7 @@ except ModuleNotFoundError as error:
     sys.exit(f"error: {error} in the environment of {sys.executable}; run `make env` and `source .venv/bin/activate`")
 
 from snakemake.logging import logger
+from snakemake.resources import Resource
 
 from seedbed.io import UserError
 from seedbed.operations import events, runs
@@ -50,6 +52,9 @@ shell.prefix(
     "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
     " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "
 )
+
+# Snakemake inspects its own function for each resource of each job, unless it finds the parameters here.
+Resource.evaluate._overwrite_params = inspect.signature(Resource.evaluate).parameters
 
 IN_MODULE = not workflow.modifier.is_main_snakefile()  # asked here: once all modules are read, it is false
 try:

@@ -68,7 +68,7 @@ class StudyGenerator(Part):
 
     def written_with(self, *unread: str) -> Generator:
         """Its settings for a job that generates, without those that such a job does not read: UNREAD, and more."""
-        return self.spec.without(*UNREAD, *unread)
+        return self.study.once(("written", self.name, unread), lambda: self.spec.without(*UNREAD, *unread))
 
     def part(self, name: str, path: str, **wildcards: Any) -> str:
         """A file of one part of it (`generators.settings.MADE_FROM`), in the folder of the generator that makes it."""

@@ -83,6 +83,8 @@ class Jobs:
         """
         self.study, self.digests = study, Digests(Path(study.downloads, "digests"))
         self._recorded, self._keeps = recorded, study.changed_code == "keep"
+        # A plan asks for the inputs of each job as files, and then as arguments.
+        self._inputs_of: Callable[[Product], dict[str, Files]] = functools.cache(lambda product: product.inputs())
 
     def begin(self) -> None:
         """From now on record the current code: `changed_code: keep` spares finished jobs, not those that run now."""
@@ -100,7 +102,7 @@ class Jobs:
 
         @rule_function
         def inputs(wildcards: Any) -> dict[str, list[str] | str]:
-            return {name: _files(files) for name, files in self._product(rule, wildcards).inputs().items()}
+            return {name: _files(files) for name, files in self._inputs_of(self._product(rule, wildcards)).items()}
 
         return inputs
 
@@ -126,7 +128,7 @@ class Jobs:
 
         @functools.lru_cache(maxsize=4)  # Snakemake asks for the parameters of a job one by one
         def arguments(product: Product) -> dict[str, Any]:
-            found = {name: files for name, files in product.inputs().items() if isinstance(files, Mapping)}
+            found = {name: files for name, files in self._inputs_of(product).items() if isinstance(files, Mapping)}
             for several in (product.settings(), *(one() for one in run)):
                 found |= several
             if unknown := found.keys() - fields(rule).keys():

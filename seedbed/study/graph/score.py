@@ -354,6 +354,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 # ---- Tasks, as arguments of jobs.
 
 
+@once_per_study
 def task_for(study: Study, task: str, code: str) -> Task:
     """A task's protocol as one language's scores need it: without its source, names resolved; mteb has no pairs."""
     spec = study.tasks[task]
