@@ -124,7 +124,7 @@ def claim():
         NEEDS.require(jobs, conda=CONDA)
         CLAIMS.enter_context(runs.claimed(Path(STUDY.results), gpus if workflow.local_exec else None, os.environ))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
-        events.keep(Path(STUDY.results), logger)
+        events.keep(Path(STUDY.results), logger, workflow.logger_manager.get_logfile())
         JOBS.begin()
         workflow.persistence._params.cache_clear()  # what was kept is not what is recorded
     except UserError as error:

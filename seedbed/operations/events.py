@@ -5,18 +5,19 @@ import json
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 
 from seedbed.locks import held_since
-from seedbed.operations.jobs import LOCK, RECORDS
+from seedbed.operations.jobs import LOCK
 
 EVENTS = "logs/events.jsonl"
-"""File in the results: a line for each job that began or failed, of all runs."""
+"""File in the results: a line for each run, and for each job that began or failed."""
 BEGAN, FAILED = "job_info", "job_error"
-"""Snakemake's names of the two events."""
+"""Snakemake's names of a job's two events."""
+RUN = ""
+"""Stands for a run in the place of a job's first output."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ class Events:
     run_since: float | None = None
     """When the current run began; None: there is none."""
     log: str = ""
-    """Snakemake's log of the current run, if it was recorded."""
+    """Snakemake's log of the current run; empty: there is no run, or it has no log."""
     read_at: float = field(default=math.inf, compare=False)
     """When they were read, in seconds of the epoch: of what began later they say nothing."""
 
@@ -53,12 +54,18 @@ class _Line(logging.Formatter):
     """A line for a job's event."""
 
     def format(self, record: logging.LogRecord) -> str:
-        return json.dumps([record.output[0], record.event, record.created, [*record.log]])
+        return _line(record.output[0], record.event, record.created, record.log)
 
 
-def keep(results: Path, logger: logging.Logger) -> None:
-    """Record the start and failure of jobs from Snakemake's logger."""
+def _line(output: str, kind: str, moment: float, logs: Iterable[str]) -> str:
+    return json.dumps([output, kind, moment, [*logs]])
+
+
+def keep(results: Path, logger: logging.Logger, logs: Sequence[str] = ()) -> None:
+    """Record a run with its logs, and from now on the start and failure of its jobs, from Snakemake's logger."""
     (file := results / EVENTS).parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a", encoding="utf-8") as lines:
+        lines.write(f"\n{_line(RUN, BEGAN, time.time(), logs)}\n")  # the last line may lack its end after a kill
     handler = logging.FileHandler(file, encoding="utf-8")
     # A rule that only names files, such as `all`, is a job without an output, of which nothing is to be known.
     handler.addFilter(lambda record: getattr(record, "event", None) in (BEGAN, FAILED) and record.output)
@@ -73,15 +80,9 @@ def read(results: Path) -> Events:
         with contextlib.suppress(json.JSONDecodeError):
             output, *told = json.loads(line)
             last[output] = Event(*told)
-    return Events(last, since, _log_of(since) if since else "", now)
-
-
-def _log_of(since: float) -> str:
-    """Snakemake's log of a run: the last that it began before the lock. Later ones are of other studies in the folder,
-    or of runs that found the lock taken."""
-    taken = datetime.fromtimestamp(since).strftime("%Y-%m-%dT%H%M%S.%f")
-    logs = (RECORDS / "log").glob("*.snakemake.log")
-    return max((str(log) for log in logs if log.name < taken), default="")
+    run = last.pop(RUN, None)
+    log = run.logs[-1] if run and run.logs and since else ""
+    return Events(last, since, log, now)
 
 
 def last_words(events: Events) -> str:

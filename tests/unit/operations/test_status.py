@@ -3,7 +3,6 @@
 import logging
 import os
 from dataclasses import replace
-from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
 from seedbed.operations.events import BEGAN, EVENTS, FAILED, Event, Events, last_words
-from seedbed.operations.jobs import LOCK, RECORDS, Job, rooms
+from seedbed.operations.jobs import LOCK, Job, rooms
 from seedbed.operations.status import layout, logs_of, state_of
 from tests.programs import call, told
 from tests.unit.test_house import RULES
@@ -131,20 +130,20 @@ def test_what_was_said_last_of_a_job_is_known(say, tmp_path):
     with (tmp_path / EVENTS).open("a") as file:
         file.write('["six.ts')
     assert events.read(tmp_path) == known, "a line that a kill cut short"
-    assert events.read(tmp_path / "elsewhere") == Events(log=known.log)
+    assert events.read(tmp_path / "elsewhere") == Events()
 
 
-def test_the_log_of_a_run_is_the_one_that_it_began(tmp_path, monkeypatch):
-    """A run of another study in the folder, and one that found the lock taken, have begun later logs."""
-    monkeypatch.chdir(tmp_path)
-    (logs := tmp_path / RECORDS / "log").mkdir(parents=True)
-    for clock in ("091500", "101812", "101921"):
-        (logs / f"2026-11-28T{clock}.836491.snakemake.log").touch()
-    assert events.read(tmp_path).log == "", "no run is going on"
+def test_the_log_of_a_run_is_the_one_that_it_began(tmp_path):
+    """Not one of a run before it, of another study in the folder, or of one that found the lock taken."""
+    for log in ("first.log", "second.log"):
+        events.keep(tmp_path, logging.getLogger(f"a run with {log}"), [log])
+        with (tmp_path / EVENTS).open("a") as file:
+            file.write('["a line that a kill cut sho')
+    assert events.read(tmp_path) == Events(), "no run is going on"
     with exclusive(tmp_path / LOCK):
-        begun = datetime(2026, 11, 28, 10, 18, 34).timestamp()
-        os.utime(tmp_path / LOCK, (begun, begun))
-        assert events.read(tmp_path).log.endswith("2026-11-28T101812.836491.snakemake.log")
+        assert events.read(tmp_path).log == "second.log"
+        events.keep(tmp_path, logging.getLogger("a run without a log"))
+        assert events.read(tmp_path).log == ""
 
 
 @pytest.mark.parametrize(
