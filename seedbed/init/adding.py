@@ -46,8 +46,9 @@ def entries(
         pivot = study.facts(study.pivot)
         into = Guess(study.pivot, pivot["name"], pivot["script"], True, "as the study says")
         table = OwnTable(
-            kind, file, language, _teacher(study), tested=False, pivot=into, cleaning=study.cleaning, taken=taken
-        )
+            kind, file, language, _teacher(study), tested=False, pivot=into, cleaning=study.cleaning, taken=taken,
+            batch=study.training.batch_size,
+        )  # fmt: skip
         table.require(texts)
         parts = table.parts()
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
