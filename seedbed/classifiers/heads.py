@@ -53,13 +53,11 @@ def limit_of(model: nn.Module, tokenizer: Any) -> int:
 
 
 @torch.inference_mode()
-def logits(
-    model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]], batch_size: int = SCORED_AT_ONCE
-) -> np.ndarray:
+def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """Logits (n, labels) of tokenised texts, in float32 without dropout; texts of similar length are batched."""
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     found = np.zeros((len(encoded), model.config.num_labels))
-    for indices in by_length([len(one["input_ids"]) for one in encoded], batch_size):
+    for indices in by_length([len(one["input_ids"]) for one in encoded], SCORED_AT_ONCE):
         batch = tokenizer.pad([dict(encoded[index]) for index in indices], return_tensors="pt").to(model.device)
         found[indices] = model(**batch).logits.double().cpu().numpy()
     return found

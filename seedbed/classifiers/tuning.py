@@ -81,12 +81,8 @@ class Tuned:
         return [dict(self.tokenizer(text, truncation=True, max_length=self.limit)) for text in put]
 
     def answers(self, test: pd.DataFrame) -> list[str]:
-        """The likeliest label of each text of a table with `text`, see `label`."""
-        return self.label(list(test["text"]))
-
-    def label(self, texts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
-        """The likeliest label of each text; among equal ones the first; UserError: a logit is not finite."""
-        found = logits(self.model, self.tokenizer, self.encoded(texts), batch_size)
+        """The likeliest label of each `text` of a table; of equals, the first. UserError: a logit is not finite."""
+        found = logits(self.model, self.tokenizer, self.encoded(test["text"]))
         require_finite(found, "fine_tuning")
         return [self.labels[place] for place in found.argmax(axis=1)]
 

@@ -17,9 +17,9 @@ from seedbed import manifests
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models.loading import directory_of, without_pooler
 from seedbed.encoders.models.mlm_head import missing_head_weights
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
-from seedbed.encoders.vocabulary.settings import Vocabulary
 from seedbed.io import UserError
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 

@@ -16,7 +16,7 @@ import sentencepiece
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from seedbed.encoders.vocabulary.settings import Vocabulary
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.io import UserError
 
 Texts = Callable[[], Iterator[str]]
