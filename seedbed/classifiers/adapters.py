@@ -70,15 +70,9 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
 
 
 def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any) -> dict[str, Any]:
-    """Train a language adapter on `lora.examples` texts by masked language modelling.
+    """Train a language adapter on `lora.examples` texts by masked language modelling; arguments as in `train_task`.
 
     Texts are truncated to `lora.max_length` tokens.
-
-    Args:
-        base: the backbone, see `loading.load`.
-        texts: the texts.
-        lora: settings of the adapter and its training.
-        **options: keyword arguments of `lora.training.train`.
 
     Raises:
         UserError: weights that cannot be loaded, or that have no head for masked language modelling; or training fails.

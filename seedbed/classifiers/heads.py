@@ -18,12 +18,7 @@ SCORED_AT_ONCE = 32
 
 
 def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
-    """Load a model of one of transformers' auto classes in float32.
-
-    Args:
-        kind: the auto class.
-        base: the backbone's folder.
-        **options: further options of `from_pretrained`.
+    """Load a backbone in float32 by `kind`, one of transformers' auto classes; `options` are of its `from_pretrained`.
 
     Returns:
         The model, and the names of the head's weights that the folder lacks.

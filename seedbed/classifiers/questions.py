@@ -156,16 +156,10 @@ def best_span(
 
 
 def train(base: Path, rows: pd.DataFrame, reading: Reading, how: Fitting) -> Reader:
-    """Fine-tune all weights of an encoder to locate the answers of a training set in their contexts.
+    """Fine-tune all weights of an encoder, or of a backbone, to locate the answers of a training set in their contexts.
 
-    The target of a window is the first and last token of its question's first answer; of a window without the whole
-    answer, its own first token.
-
-    Args:
-        base: the encoder, or a backbone, see `loading.load`.
-        rows: id, question, context, answers, starts.
-        reading: settings.
-        how: see `Fitting`.
+    The rows have `question`, `context`, `answers` and `starts`. The target of a window is the first and last token of
+    its question's first answer; of a window without the whole answer, its own first token.
 
     Raises:
         UserError: weights that cannot be loaded; answers that are not at their positions; an encoder that takes too few

@@ -88,16 +88,11 @@ class Tuned:
 
 
 def train(base: Path, rows: pd.DataFrame, tuning: FineTuning, how: Fitting) -> Tuned:
-    """Train all weights on labelled texts but a held-out share, and return those of the epoch that labels it best.
+    """Train all weights of an encoder, or of a backbone, on rows of `text` and `label` but a held-out share, and return
+    those of the epoch that labels it best.
 
     AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are padded
     to their own longest text, which the attention mask makes the same as padding to the limit.
-
-    Args:
-        base: the encoder, or a backbone, see `loading.load`.
-        rows: text and label.
-        tuning: settings.
-        how: see `Fitting`.
 
     Raises:
         UserError: weights that cannot be loaded; a training set with one label, or of which no text can be held out; a

@@ -137,14 +137,7 @@ def mine(
 
 
 def sample_neighbours(queries: Sequence[str], pool: Pool, k: int, *, encode: Encode, seed: int) -> MinedNeighbours:
-    """Sample `k` distinct random sentences of a pool for each query, as a control for mining.
-
-    Args:
-        queries: sentences.
-        pool: iterated twice.
-        k: the number of sentences.
-        encode: encodes texts, for the cosines.
-        seed: seed of the sampling.
+    """Sample `k` distinct random sentences of a pool for each query, as a control for mining; arguments as in `mine`.
 
     Raises:
         UserError: fewer than `k` sentences in the pool.

@@ -193,9 +193,7 @@ def without_language(tokenizer: NllbTokenizer) -> PreTrainedTokenizerFast:
 def set_language(encoder: SentenceTransformer, language: str, folder: Path) -> str:
     """Set the prompt of one language as the encoder's prompt of every text, and return it.
 
-    Args:
-        language: the texts' language; empty: the encoder's default.
-        folder: the encoder's folder, for messages.
+    Without a language it is the encoder's default prompt. `folder`, the encoder's, is for messages.
 
     Returns:
         The prompt; empty, with the encoder unchanged, if its prompts do not depend on the language.

@@ -50,12 +50,7 @@ class CorrelationLoss(nn.Module):
         self.temperature = temperature
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch, a scalar; it is 0 with a zero gradient during the warm-up.
-
-        Args:
-            features: tokenised texts of both columns.
-            rows: positions (batch,) of the rows in the table.
-        """
+        """Compute the loss of one batch of tokenised pairs, a scalar; 0 with a zero gradient during the warm-up."""
         one, two = _directions(self.model, features)
         predicted, gold = (one * two).sum(dim=1), of_rows(self.scores, rows)
         self.batch = torch.stack([predicted.detach(), gold], dim=1), rows
@@ -145,11 +140,7 @@ class ListwiseLoss(nn.Module):
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
         """Compute the mean loss over the batch's queries that have a relevant document and a negative; 0 if there are
-        none.
-
-        Args:
-            features: tokenised texts of queries and of documents.
-            rows: positions (batch,) of the rows in the table.
+        none. `features` are tokenised queries and documents.
         """
         queries, documents = _directions(self.model, features)
         numbers = of_rows(self.documents, rows)

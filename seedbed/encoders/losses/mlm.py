@@ -15,11 +15,8 @@ from seedbed.encoders.losses.contrastive import SimCSELoss
 
 
 class Masking:
-    """Chooses tokens at random: 80 % of them are replaced by the mask, 10 % by a random token, and 10 % are unchanged.
-
-    Args:
-        tokenizer: its special tokens are never chosen.
-        probability: probability that another token is chosen.
+    """Chooses tokens at random, special ones never: 80 % of them are replaced by the mask, 10 % by a random token, and
+    10 % are unchanged.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:

@@ -139,13 +139,6 @@ class NeighbourLoss(nn.Module):
 
 
 def same_texts(columns: Sequence[Sequence[str]]) -> np.ndarray:
-    """Number texts so that equal texts get equal numbers.
-
-    Args:
-        columns: k columns of n texts.
-
-    Returns:
-        Integers (n, k).
-    """
+    """Number the texts of k columns of n, so that equal texts get equal numbers: integers (n, k)."""
     texts = np.asarray(columns, dtype=object)
     return pd.factorize(texts.ravel())[0].reshape(texts.shape).T.astype(np.int64)

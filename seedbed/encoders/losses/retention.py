@@ -46,11 +46,8 @@ class RetentionLoss(nn.Module):
         self.scale, self.cutoff, self.temperature, self.weight = scale, cutoff, temperature, weight
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch, a scalar. A single pair or a single translation in a batch adds nothing.
-
-        Args:
-            features: tokenised texts of both columns.
-            rows: positions (batch,) of the rows in the table.
+        """Compute the loss of one batch of tokenised pairs and translations, a scalar. A single pair or a single
+        translation adds nothing.
         """
         translated = of_rows(self.translations, rows)
         first, second = embed_columns(

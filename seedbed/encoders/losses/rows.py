@@ -33,22 +33,14 @@ def with_negatives(table: pd.DataFrame, *names: str) -> Tensor | None:
 
 
 def of_rows(values: Tensor, rows: Tensor) -> Tensor:
-    """The values (batch, ...) of some rows, on the device of their positions; those of the whole table stay on the CPU.
-
-    Args:
-        values: a value of each row of the table, (rows of the table, ...).
-        rows: positions (batch,) in the table.
+    """The values (batch, ...) at these positions (batch,) in the table, on the device of the positions; those of the
+    whole table stay on the CPU.
     """
     return values[rows.cpu()].to(rows.device)
 
 
 def numbers(table: pd.DataFrame, column: str, objective: str) -> NDArray[np.float32]:
-    """Parse a column of numbers (rows,).
-
-    Args:
-        table: rows with `id` and the column.
-        column: its name.
-        objective: the objective's name, for the message.
+    """Parse a column of numbers (rows,) of a table with `id`; `objective` is named in messages.
 
     Raises:
         UserError: a cell is not a finite number.
@@ -103,10 +95,5 @@ class RowLabelLoss(nn.Module):
         self.values = values
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch.
-
-        Args:
-            features: tokenised texts by column.
-            rows: positions (batch,) of the rows in the table.
-        """
+        """Compute the loss of one batch with the labels of its rows."""
         return self.loss(features, of_rows(self.values, rows))

@@ -38,11 +38,8 @@ def embeddings_folder(state: Path, manifest: dict[str, Any], *, adapters: bool =
 
 
 def vectors_digest(manifest: dict[str, Any], *, adapters: bool = True) -> str:
-    """A digest of what an encoder's vectors depend on; two encoders that differ in their cards only have the same.
-
-    Args:
-        manifest: the encoder's.
-        adapters: False: with its parallel adapters off.
+    """A digest of what an encoder's vectors depend on, with its parallel adapters on or off; two encoders that differ
+    in their cards only have the same.
     """
     ignored = ("README.md", TRANSPORT, CODE, PATHS, INT8)
     files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in ignored}
@@ -57,11 +54,8 @@ def pivot_digest(manifest: dict[str, Any]) -> str:
 
 
 def saved_from(folder: Path, start: Path) -> dict[str, str]:
-    """{SOURCE: digest of the start point} if an encoder equals its start point but for parallel adapters, else {}.
-
-    Args:
-        folder: the encoder's files, before its manifest is written.
-        start: the folder of the start point.
+    """{SOURCE: digest of the start point} if an encoder, whose folder has no manifest yet, equals its start point but
+    for parallel adapters; else {}.
     """
     if not (start / manifests.MANIFEST).is_file():
         return {}

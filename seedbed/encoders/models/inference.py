@@ -136,14 +136,9 @@ TOKENS = 2**10
 
 def batched(encoder: SentenceTransformer, rows: int, **options: Any) -> Encode:
     """Make a function that encodes texts in batches, longest first, of at most `rows` texts and, on a CPU, about TOKENS
-    tokens.
+    tokens; `options` are of the encoder's `encode`.
 
     A vector depends on the other texts of its batch by rounding errors only (1e-6).
-
-    Args:
-        encoder: the encoder.
-        rows: the maximum number of texts in a batch.
-        **options: passed to `encoder.encode`.
 
     Returns:
         A function from n texts to vectors (n, d) in float32.

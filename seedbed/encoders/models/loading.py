@@ -98,11 +98,8 @@ def _static(folder: Path) -> SentenceTransformer:
 
 
 def remote(endpoint: settings.EndpointSettings, *, prefix: Prefix | None = None) -> SentenceTransformer:
-    """An encoder whose vectors an API computes; no request is sent before there are texts.
-
-    Args:
-        endpoint: the API's settings.
-        prefix: see `prompts.set_prompts`; None: no prompt.
+    """An encoder whose vectors an API computes; no request is sent before there are texts. `prefix` is as in
+    `prompts.set_prompts`, None: no prompt.
     """
     return set_prompts(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix or "")
 

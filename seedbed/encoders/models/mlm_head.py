@@ -39,15 +39,12 @@ def open_with_head(folder: Path, advice: str) -> tuple[PreTrainedModel, list[str
 
 
 def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
-    """Load a backbone's head for masked language modelling, to be used on an encoder's token states.
+    """Load a backbone's head for masked language modelling, to be used on the token states of an encoder that `load`
+    made of the same weights.
 
     It is the backbone's `...ForMaskedLM` without its transformer: `head(inputs_embeds=states).logits` are the scores
     (1, tokens, vocabulary) of last states (1, tokens, width). If the decoder is tied to the word embeddings, it is tied
     to the encoder's.
-
-    Args:
-        weights: the backbone's directory.
-        encoder: the encoder that `load` made of the same weights.
 
     Raises:
         UserError: weights that cannot be loaded or have no such head, or a tokenizer without a mask token.

@@ -104,12 +104,7 @@ class AdaptedTransformer(Transformer):
         self.hooks = [_Beside(layer, adapter) for layer, adapter in zip(layers, adapters, strict=True)]
 
     def forward(self, features: dict[str, Any], aligned: bool = True, **kwargs: Any) -> dict[str, Any]:
-        """Run the transformer.
-
-        Args:
-            features: tokenised texts.
-            aligned: False: the adapters are off.
-        """
+        """Run the transformer on tokenised texts; unless `aligned`, with the adapters off."""
         for hook in self.hooks:
             hook.on = aligned
         try:

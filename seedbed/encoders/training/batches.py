@@ -218,12 +218,7 @@ def sample_shared_batches(
 
 
 def _take(left: dict[str, np.ndarray], name: str, fit: np.ndarray, size: int) -> np.ndarray:
-    """The first `size` rows of a set that fit (size,), which are removed from `left`.
-
-    Args:
-        left: set -> its remaining rows.
-        fit: which of the set's remaining rows may be taken.
-    """
+    """Remove from `left` the first `size` of a set's remaining rows that `fit` (booleans) allows, and return them."""
     taken = np.flatnonzero(fit)[:size]
     rows, left[name] = left[name][taken], np.delete(left[name], taken)
     return rows

@@ -109,13 +109,8 @@ def adapt(
 
 
 def blocks(texts: CorpusSentences, tokenizer: PreTrainedTokenizerBase, length: int) -> np.ndarray:
-    """Tokenise sentences, with special tokens, and cut their concatenation into blocks; a last shorter block is left
-    out.
-
-    Args:
-        texts: the sentences.
-        tokenizer: the backbone's.
-        length: tokens of a block.
+    """Tokenise sentences, with special tokens, and cut their concatenation into blocks of `length` tokens; a last
+    shorter block is left out.
 
     Returns:
         Token ids (n, length).
@@ -137,12 +132,8 @@ def blocks(texts: CorpusSentences, tokenizer: PreTrainedTokenizerBase, length: i
 
 
 class Predicting(nn.Module):
-    """Masked-language-modelling loss of a model whose head runs on masked tokens only.
-
-    Args:
-        model: a Hugging Face `...ForMaskedLM`.
-        tokenizer: its tokenizer.
-        probability: see `Masking`.
+    """Masked-language-modelling loss of a Hugging Face `...ForMaskedLM` whose head runs on masked tokens only;
+    `probability` is that of `Masking`.
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:

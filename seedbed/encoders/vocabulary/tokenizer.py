@@ -96,11 +96,8 @@ def _special(source: PreTrainedTokenizerBase, form: dict[str, Any], piece: str, 
 
 
 def renumbered(processor: Any, ids: dict[str, int]) -> Any:
-    """A post-processor of `tokenizers`, as JSON, with new ids of its special tokens.
-
-    Args:
-        processor: the JSON; None is returned unchanged.
-        ids: special token -> new id.
+    """A post-processor of `tokenizers`, as JSON, with new ids of its special tokens (`ids`: token -> id); None is
+    returned unchanged.
     """
     if not processor:
         return processor

@@ -238,12 +238,8 @@ def _alone(model: PeftModel, example: Example) -> dict[str, Tensor]:
 
 
 def save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:
-    """Write peft's two files with the same bytes on every machine: no path of the base, sets in sorted order.
-
-    Args:
-        model: the language model with its adapter.
-        base: the base model, as `adapter_card.base_of` has it.
-        directory: the folder that is written into.
+    """Write peft's two files into a folder with the same bytes on every machine: no path of the base, sets in sorted
+    order. `base` is as `adapter_card.base_of` has it.
     """
     state = get_peft_model_state_dict(model, save_embedding_layers=False)
     state = {key: value.detach().float().cpu().contiguous() for key, value in sorted(state.items())}

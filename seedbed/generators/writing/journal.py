@@ -75,11 +75,8 @@ class Journal:
         self.done |= {completion.id: completion for completion in completions}
 
     def keep(self, completions: Iterable[Completion], report: Callable[[int], object] = lambda count: None) -> None:
-        """Commit completions as they come, `COMMIT_ROWS` at a time; at an error, those before it.
-
-        Args:
-            completions: completions as they are generated.
-            report: called with the number of completions after each commit.
+        """Commit completions as they are generated, `COMMIT_ROWS` at a time; at an error, those before it. `report`
+        gets the number of completions after each commit.
         """
         group: list[Completion] = []
         try:
@@ -112,25 +109,17 @@ def journal_name(
     weights: str,
     adapters: Mapping[str, Path | None] | None = None,
 ) -> str:
-    """Name of a journal: a hash of prompts, settings, weights and adapters, without settings that change no result.
+    """Name of a journal: a hash of pairs (key, prompt), settings, weights and adapters, without settings that change no
+    result.
 
-    Args:
-        prompts: pairs (key, prompt).
-        generator: settings.
-        weights: digest of the base's weights, see `manifests.digest_of`.
-        adapters: polarity -> folder of its adapter.
+    `weights` is the digest of the base's weights, see `manifests.digest_of`; `adapters` are folders by polarity.
     """
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
     return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, written_by(generator, weights)])
 
 
 def written_by(generator: Generator, weights: str) -> dict[str, Any]:
-    """The settings and weights that a generator's completions depend on, apart from prompts and adapters.
-
-    Args:
-        generator: settings.
-        weights: digest of the base's weights.
-    """
+    """The settings and weights (a digest) that a generator's completions depend on, apart from prompts and adapters."""
     made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
     # A commit that is pinned later asks nothing again: the digest says which weights they are.
     origin = {name: value for name, value in generator.origin.items() if name != "revision"}
