@@ -160,17 +160,11 @@ def save_likelihoods(
     journal: Journal,
     entry: Callable[[int, list[float]], Completion],
 ) -> None:
-    """Save the mean log-probability of the tokens of each label after each prompt in a journal.
+    """Save the mean log-probability of the tokens of each label after each of n prompts, given as token ids, in a
+    journal.
 
-    They are saved batch by batch: a killed job reads its other prompts in the same batches again.
-
-    Args:
-        backend: the loaded model.
-        prompts: token ids of n prompts.
-        labels: the labels.
-        prefix: text between prompt and label.
-        journal: where they are saved.
-        entry: what is saved for a prompt, from its index and its means (labels,).
+    `prefix` is the text between prompt and label; `entry` makes what is saved of a prompt, from its index and its means
+    (labels,). They are saved batch by batch: a killed job reads its other prompts in the same batches again.
 
     Raises:
         UserError: a label without tokens, or scores that are not finite.

@@ -198,15 +198,10 @@ def audit_of(texts: Path) -> Path:
 
 
 def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None) -> None:
-    """Check that neighbours were mined with a given backbone, layer and prompt.
+    """Check that the neighbours in a table were mined with given backbone weights, settings and prompt.
 
-    A file without an audit is a user's own, and may have been made in any way.
-
-    Args:
-        texts: a table with mined neighbours.
-        weights: the backbone's published weights.
-        prefix: the prompt before every text.
-        mining: the expected settings but for the number of neighbours; None: any, and the file may be a user's own.
+    The number of neighbours may differ. A file without an audit is a user's own, and may have been made in any way; it
+    is allowed if `mining` is None, as any settings are.
 
     Raises:
         UserError: they were mined with something else, or the audit is missing or broken.

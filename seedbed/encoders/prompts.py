@@ -73,12 +73,8 @@ def read_prompts(model: Path) -> Prompts:
 
 
 def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
-    """The prompt before every text, where all are read alike.
-
-    Args:
-        prefix: the prompt; None: that of the model's own file.
-        model: the folder of the model.
-        read_as: what the texts are read as, which selects the prompt in that file.
+    """The prompt before every text, where all are read alike: `prefix`, or if that is None, the one in the model's own
+    folder for what the texts are read as.
 
     Raises:
         UserError: as `read_prompts`.
@@ -89,9 +85,7 @@ def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
 def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapping[str, str]:
     """A prefix as it is, or for each language, if it has placeholders: columns of the registry, like `{flores}`.
 
-    Args:
-        prefix: the text before every sentence, maybe with placeholders.
-        own: language -> prefix, where it is another than the registry's columns make.
+    `own` are prefixes of languages that are others than the registry's columns make.
 
     Returns:
         Language -> prefix, of those that have all columns, in the order of the registry.

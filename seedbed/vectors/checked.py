@@ -19,9 +19,7 @@ def unit_vectors(x: ArrayLike, name: str) -> NDArray[np.float64]:
 def to_unit_length(x: NDArray[np.float64], zero: str) -> NDArray[np.float64]:
     """Vectors (..., d) scaled to unit length.
 
-    Args:
-        x: the vectors.
-        zero: the message where one is zero; `{row}` in it is the index of the first such vector.
+    `zero` is the message where one is zero; `{row}` in it is the index of the first such vector.
 
     Raises:
         UserError: a zero vector.

@@ -24,11 +24,8 @@ once.
 
 
 def encode_ahead(encode: Encode, texts: Sequence[str]) -> Encode:
-    """Encode `texts` now in one call, and return a function that looks vectors up and encodes only further texts.
-
-    Args:
-        encode: texts -> vectors (n, d).
-        texts: texts that will be needed; without any, nothing is encoded now.
+    """Encode `texts`, maybe none, now in one call, and return a function that looks vectors up and encodes only further
+    texts.
     """
     known: dict[str, np.ndarray] = {}
 

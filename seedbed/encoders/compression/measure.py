@@ -19,11 +19,8 @@ def size(encoder: SentenceTransformer) -> dict[str, int]:
 
 
 def agreement(one: np.ndarray, other: np.ndarray) -> float | None:
-    """Pearson's correlation, between two encoders, of the cosines of consecutive texts (1 with 2, 2 with 3, ...).
-
-    Args:
-        one: vectors (n, d) of n texts.
-        other: vectors (n, e) of the same texts; their dimension may differ.
+    """Pearson's correlation, between two encoders, of the cosines of consecutive texts (1 with 2, 2 with 3, ...), from
+    their vectors (n, d) and (n, e) of n texts.
 
     Returns:
         The correlation, or None with fewer than three texts or if one encoder gives all pairs the same cosine.

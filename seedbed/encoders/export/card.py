@@ -64,12 +64,7 @@ PLACE = "path/to/this/directory"
 
 
 def write(directory: Path, facts: Mapping[str, Any]) -> None:
-    """Write README.md into an encoder's folder; equal facts and files give equal bytes.
-
-    Args:
-        directory: the encoder's folder.
-        facts: its manifest's `about`, `training` and `versions`, see `text`.
-    """
+    """Write README.md into an encoder's folder, by its manifest; equal facts and files give equal bytes."""
     card = text(directory, facts["about"], facts["training"], facts["versions"])
     (directory / "README.md").write_text(card, encoding="utf-8")
 

@@ -84,20 +84,12 @@ def save_with_head(
     used: Mapping[str, str] | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
-    """Save a transformer as an encoder, together with its head for masked language modelling.
+    """Save a transformer, a Hugging Face `...ForMaskedLM`, as an encoder together with its head; arguments as in
+    `save`.
 
-    Args:
-        model: a Hugging Face `...ForMaskedLM`.
-        tokenizer: its tokenizer.
-        start: the folder of the start point, whose modules follow the transformer if `modules.pooling` is own.
-        output: the folder that is written; it is replaced as a whole.
-        about: facts for the manifest, see `card.text`.
-        training: settings and results for the manifest.
-        modules: its pooling is used.
-        prefix: see `prompts.set_prompts`; None: the prompts in the start point's own file.
-        language: the language whose prompt is the default, if `prefix` is a mapping.
-        used: further libraries and their versions.
-        tell: `card.write`; None: no card.
+    The start point's modules follow the transformer if `modules.pooling` is own, else that pooling does. `prefix` and
+    `language` are those of `prompts.set_prompts`; without a prefix, the prompts are those in the start point's own
+    file.
     """
     prefix = read_prompts(start) if prefix is None else prefix
     encoder = loading.load(start, pooling=modules.pooling, layers=modules.layers, prefix="")

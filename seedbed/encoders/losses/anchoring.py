@@ -156,11 +156,8 @@ class AnchoringLoss(nn.Module):
             self.before = self._outcome()
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute equation 12 for one batch, a scalar; rows without a candidate are left out.
-
-        Args:
-            features: tokenised texts; used only if the transformer's states are not cached.
-            rows: positions (batch,) of the rows in the table.
+        """Compute equation 12 for one batch, a scalar; rows without a candidate are left out. `features`, its tokenised
+        texts, are used only if the transformer's states are not cached.
         """
         there = self.environment.mask[rows.cpu()].any(dim=1)
         prefix = self._prefix(next(iter(features)), rows.cpu())

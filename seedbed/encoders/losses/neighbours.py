@@ -76,11 +76,8 @@ class NeighbourLoss(nn.Module):
             self.queue = Queue(queue_size, outer)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch, a scalar.
-
-        Args:
-            features: tokenised texts of anchors, positives, hard negatives if `negatives`, and neighbours of each rank.
-            rows: positions (batch,) of the rows in the table.
+        """Compute the loss of one batch, a scalar, from tokenised texts of anchors, positives, hard negatives if
+        `negatives`, and neighbours of each rank.
         """
         columns = list(features)
         # Copies: where columns cannot be read together, each pass leaves its states in them.

@@ -112,10 +112,8 @@ def similarity_distillation(
 
 
 def _divergence(target: Tensor, scores: Tensor) -> Tensor:
-    """Mean over rows of the Kullback-Leibler divergence of scores' softmax from the target's.
-
-    Args:
-        target: (n, m); scores: (n, m or more), where the target of what is more is 0.
+    """Mean over rows of the Kullback-Leibler divergence of scores' softmax (n, m or more) from the target's (n, m); the
+    target of further scores is 0.
     """
     logs = scores.log_softmax(1)[:, : target.shape[1]]
     return kl_div(logs, target.to(logs.dtype).log_softmax(1), log_target=True, reduction="batchmean")

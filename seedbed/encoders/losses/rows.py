@@ -53,12 +53,10 @@ def numbers(table: pd.DataFrame, column: str, objective: str) -> NDArray[np.floa
 
 
 def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:
-    """Drop the columns of negatives from a batch if no row of it has one.
+    """Drop the columns of negatives from a batch, after anchors and positives, if no row of it has one.
 
-    Args:
-        columns: anchors, positives and negatives of the batch.
-        known: booleans (rows of the table,), which rows have a negative; None: all.
-        rows: positions (batch,) of the batch's rows in the table.
+    `known` are booleans (rows of the table,), which rows have a negative; None: all. `rows` are positions (batch,)
+    there.
 
     Returns:
         The columns, and booleans (batch,), which rows have a negative; None if all have, or if the column was dropped.
@@ -81,11 +79,8 @@ def is_per_text(value: Any, rows: int) -> bool:
 
 
 class RowLabelLoss(nn.Module):
-    """A sentence-transformers loss whose labels are looked up by the rows' positions in the table.
-
-    Args:
-        loss: a loss that is called as `loss(features, labels)`.
-        values: the label of each row of the table: (rows,) or (rows, width). No checkpoint contains them.
+    """A sentence-transformers loss, called as `loss(features, labels)`, whose labels are looked up by the rows'
+    positions in the table: `values`, (rows,) or (rows, width). No checkpoint contains them.
     """
 
     def __init__(self, loss: nn.Module, values: Tensor) -> None:

@@ -183,11 +183,10 @@ def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceT
 
 
 def directory_of(weights: Path, *, adapted: bool = False) -> Path:
-    """Check a directory of weights and return the one that holds the transformer.
+    """Check a directory of weights, of transformers or of sentence-transformers, and return the one that holds the
+    transformer.
 
-    Args:
-        weights: a directory of transformers or of sentence-transformers.
-        adapted: parallel adapters will be read too; False: they are refused, since they would be lost.
+    Parallel adapters are refused, since they would be lost, unless they are read too (`adapted`).
 
     Raises:
         UserError: no such directory, or no config.json, tokenizer or safetensors in it.

@@ -204,10 +204,8 @@ class TwoPaths(Module):
         return found
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Tokenise the translations, and the texts under names that end in `.source`, each with its encoder's prompt.
-
-        Args:
-            prompt: before the English, instead of its encoder's.
+        """Tokenise the translations, and the texts under names that end in `.source`, each with its encoder's prompt;
+        `prompt` replaces that of the English.
 
         Raises:
             UserError: a text without a translation.

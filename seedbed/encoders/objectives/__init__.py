@@ -107,15 +107,8 @@ class Objective(Settings):
         raise NotImplementedError
 
     def prepare(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
-        """Change the encoder before training, for example by adding modules.
-
-        Args:
-            encoder: the start point.
-            folders: `weights`, the start point's folder, and a folder for each of `references`.
-            seed: seed of new weights.
-
-        Returns:
-            The encoder that is trained.
+        """Change the encoder before training, for example by adding modules with weights by `seed`, and return the
+        encoder that is trained; `folders` are those of `loss`.
         """
         return encoder
 

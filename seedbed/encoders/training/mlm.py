@@ -44,13 +44,7 @@ def adapt(
 
     AdamW, linear decay without warm-up. The head runs on masked tokens only, so that scores of the whole vocabulary
     exist for these alone. A backbone without a head gets a new one, whose decoder is tied to the word embeddings.
-
-    Args:
-        weights: a directory as `save_pretrained` writes it; its tokenizer must have a mask token.
-        texts: the sentences.
-        settings: the settings of the objective `masked`.
-        run: where it writes, and how it resumes.
-        **options: `modules`, `prefix` and `language` of `save_with_head`.
+    `options` are `modules`, `prefix` and `language` of `save_with_head`.
 
     Returns:
         The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.

@@ -43,11 +43,8 @@ SHOWN = ("kind", "polarity", "language", "prompts", "loss", "dtype", "steps")
 
 
 def base_of(weights: Path, name: str) -> dict[str, Any]:
-    """The base model of an adapter, for its manifest.
-
-    Args:
-        weights: the model's folder; if `fetch_model` made it, its manifest names the model.
-        name: the model's name in the study.
+    """The base model of an adapter, for its manifest, by its folder and its name in the study; `fetch_model` leaves a
+    manifest there that says more.
 
     Returns:
         `name`, and `id` and `revision` on the hub, `origin` and `licence`; unknown ones are empty.

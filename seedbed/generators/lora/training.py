@@ -89,11 +89,7 @@ def train(
 def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], None], run: Run) -> dict[str, Any]:
     """Write a trained adapter and its manifest, with counts, losses and versions, and remove the checkpoints.
 
-    Args:
-        trainer: the finished trainer.
-        manifest: facts so far.
-        write: saves the adapter into a folder.
-        run: its output is written; `adapter_card.write` writes the card.
+    `manifest` are the facts so far; `write` saves the adapter into a folder.
 
     Returns:
         The manifest.
@@ -185,14 +181,8 @@ def _adapt(model: PreTrainedModel, lora: Lora) -> PeftModel:
 
 
 def adapt(model: PreTrainedModel, body: str, lora: Lora, *, spared: Sequence[str] = (), **options: Any) -> PeftModel:
-    """Add an adapter with initial weights to the body of a model.
-
-    Args:
-        model: the language model.
-        body: name of the module whose linear layers may get adapters.
-        lora: rank, alpha, dropout, targets and seed.
-        spared: modules of the body that get none.
-        options: further options of peft's LoraConfig.
+    """Add an adapter with initial weights to linear layers of the module `body` of a model, but for the modules
+    `spared` in it; `options` are further ones of peft's LoraConfig.
     """
     # "all-linear" would reach a multimodal checkpoint's vision tower, and a pattern the head.
     excluded = "|".join([rf"(?!{re.escape(body)}\.).*", *map(re.escape, spared)])

@@ -138,10 +138,8 @@ def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]
     """Context with the journal of all completions with given settings; only one process can have it at a time.
 
     Other processes wait, and then read the completions in it. The lock is released when a process ends in any way.
-
-    Args:
-        state: folder that the study's jobs share; None: nothing is stored.
-        made_by: everything that a completion depends on, apart from its prompt.
+    `state` is the folder that the study's jobs share, None: nothing is stored; `made_by` is everything that a
+    completion depends on, apart from its prompt.
     """
     if state is None:
         yield MemoryJournal()
@@ -159,11 +157,7 @@ def open_journal(file: Path) -> Iterator[Journal]:
 
 
 def folder_for(generator: Generator, state: Path, own: Path) -> Path:
-    """The folder of a job's journals: for a server `answers`, which is kept; else the job's own, removed with it.
-
-    Args:
-        generator: settings.
-        state: folder that the study's jobs share.
-        own: folder of the job's state in it, see `checkpoints.own_state`.
+    """The folder of a job's journals: for a server `answers` of the `state` that the study's jobs share, which is kept;
+    else the job's `own` (`checkpoints.own_state`), removed with it.
     """
     return state / ANSWERS if generator.endpoint else own

@@ -43,19 +43,11 @@ def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> 
 
 
 def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int, words: str) -> str:
-    """The SynCSE-partial prompt with output in `language`: one of 4 instructions, `shots` of 18 examples; paper 000,
-    A.3, A.4.
+    """The SynCSE-partial prompt with output in `language` (an English name): one of 4 instructions, `shots` of 18
+    examples; paper 000, A.3, A.4.
 
-    They are sampled by a hash of (seed, polarity, row): neither other rows nor a library's generator changes them.
-
-    Args:
-        premise: the anchor.
-        polarity: "positive" or "negative".
-        language: English name of the output's language.
-        row: the row's id.
-        seed: the seed.
-        shots: the number of examples.
-        words: a file of resources/prompts; "questions" requests a question to a passage instead of a sentence.
+    They are sampled by a hash of (seed, polarity, row id): neither other rows nor a library's generator changes them.
+    `words` is a file of resources/prompts; "questions" requests a question to a passage instead of a sentence.
     """
     forms = _read(words)
     key = f"{seed}/{polarity}/{row}"
