@@ -127,7 +127,7 @@ def residuals(task: State, target: State, source: State, *, scale: float) -> dic
         }
         squares.update({name: values.square().sum().item() for name, values in found.items()})
     relative_to = {"factors": "exact", "rank": "exact", "shift": "task"}
-    # Without the digits that depend on the machine.
+    # Rounded, because further digits depend on the machine.
     return {
         name: round(math.sqrt(squares[name] / squares[whole]), 6) if squares[whole] else 0.0
         for name, whole in relative_to.items()

@@ -112,7 +112,7 @@ def _read(folder: Path, wanted: set[bytes], read: set[Path]) -> dict[bytes, np.n
         try:
             with np.load(path) as file:
                 places = {row.tobytes(): place for place, row in enumerate(file["keys"])}
-                # Where there is nothing new, the embeddings stay on the disk.
+                # The embeddings are read only if some are wanted.
                 if here := [key for key in places if key in wanted and key not in found]:
                     rows = file["embeddings"][[places[key] for key in here]]
                     found |= dict(zip(here, rows, strict=True))

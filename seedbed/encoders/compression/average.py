@@ -26,7 +26,7 @@ def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer])
     """
     require_plain(encoder)
     mean = AveragedModel(encoder)
-    mean.update_parameters(encoder)  # the first is the mean of one
+    mean.update_parameters(encoder)  # the first of those that are averaged
     for place, other in enumerate(others, start=2):
         _require_shapes(_named(encoder), _named(other), f"encoder {place}", "average seeds of one recipe")
         mean.update_parameters(other)

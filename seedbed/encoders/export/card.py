@@ -94,7 +94,7 @@ def text(
         results: a section of scores, in Markdown.
         limits: further sentences about its limits, in Markdown.
     """
-    from seedbed.encoders.prompts import read_prompts  # with tokenizers, which whoever wants `usage_of` alone needs not
+    from seedbed.encoders.prompts import read_prompts  # imports tokenizers, which `usage_of` does not need
 
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
     shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}

@@ -54,7 +54,7 @@ def save(
     with atomic_directory(output) as directory:
         # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
         for tokenizer in filter(None, (side.tokenizer for side in sides_of(encoder))):
-            backend = getattr(tokenizer, "backend_tokenizer", tokenizer)  # of static embeddings it is that itself
+            backend = getattr(tokenizer, "backend_tokenizer", tokenizer)  # a static encoder's is that backend itself
             backend.no_truncation()
             backend.no_padding()
         loading.as_saved(encoder).save_pretrained(str(directory), create_model_card=False)

@@ -78,7 +78,7 @@ class WithMaskedLM(nn.Module):
             rows: positions (batch,) of the rows in the table; needed if only some rows have a negative.
         """
         columns = list(features)
-        # Copies: where columns cannot be read together, each pass leaves its states in them.
+        # Copies, since a pass may leave its states in the features.
         loss = self.contrast([dict(column) for column in columns], rows)
         merged = merge_feature_batches(columns)
         chosen = [self._masked(column) for column in (columns if merged is None else [merged])]

@@ -80,7 +80,7 @@ class NeighbourLoss(nn.Module):
         `negatives`, and neighbours of each rank.
         """
         columns = list(features)
-        # Copies: where columns cannot be read together, each pass leaves its states in them.
+        # Copies, since a pass may leave its states in the features.
         self.batch = [dict(column) for column in columns[:2]], rows
         embedded = self.head(torch.stack(embed_columns(self.model, columns, separate_first=False)))
         keep = self._apart(rows, rows)

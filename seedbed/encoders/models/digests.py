@@ -31,7 +31,7 @@ def embeddings_folder(state: Path, manifest: dict[str, Any], *, adapters: bool =
         adapters: False: parallel adapters are off.
         prompt: the language's prompt; empty if the prompt does not depend on the language.
     """
-    remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an upgrade here
+    remote = TRANSPORT in manifest["files"]  # what was paid for stays valid when libraries here are upgraded
     found = vectors_digest(manifest, adapters=adapters)
     folder = state / "embeddings" / fingerprint([found, {} if remote else versions()])[:32]
     return folder / fingerprint(prompt)[:32] if prompt else folder
@@ -67,7 +67,7 @@ def saved_from(folder: Path, start: Path) -> dict[str, str]:
 
 
 def _same(path: Path, other: Path, digest: str) -> bool:
-    """Whether a file is as it was, but for what adapters, and how weights are opened, say in it."""
+    """Whether a file is that of the start point, apart from what adapters and options of loading change in it."""
     if not path.is_file():
         return False
     if path.name == "modules.json":

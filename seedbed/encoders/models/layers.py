@@ -119,7 +119,7 @@ def _hidden_states(model: PreTrainedModel) -> Iterator[None]:
 
 
 def _blocks(model: PreTrainedModel) -> nn.ModuleList:
-    """The blocks of a transformer, which its kind may keep under any name."""
+    """The blocks of a transformer, whatever its architecture calls them."""
     count = model.config.num_hidden_layers
     for module in model.modules():
         if isinstance(module, nn.ModuleList) and len(module) == count:

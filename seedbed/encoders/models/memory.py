@@ -69,7 +69,7 @@ def texts_at_once(
         return 0
     if (fitting := int((has - fixed) / (tokens / len(columns) * row))) >= 1:
         return 2 ** (fitting.bit_length() - 1)
-    require_fit(encoder, columns, training, prefix)  # a GPU says so itself
+    require_fit(encoder, columns, training, prefix)  # raises an error, but not on a GPU, which raises its own
     return 1
 
 

@@ -248,7 +248,7 @@ class TwoPaths(Module):
         model, size = transformer.auto_model, prefix.shape[1]
         ids, mask = english["input_ids"], english["attention_mask"]
         if (room := (transformer.max_seq_length or ids.shape[1] + size) - size) < ids.shape[1]:
-            ends = ids.gather(1, mask.sum(dim=1, keepdim=True) - 1)  # a text that is cut ends by the same token
+            ends = ids.gather(1, mask.sum(dim=1, keepdim=True) - 1)  # a truncated text keeps its last token
             last = torch.where(mask[:, room : room + 1] == 1, ends, ids[:, room - 1 : room])
             ids, mask = torch.cat([ids[:, : room - 1], last], dim=1), mask[:, :room]
         tokens = model.get_input_embeddings()(ids)

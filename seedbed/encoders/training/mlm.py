@@ -59,7 +59,7 @@ def adapt(
     tokenizer = open_tokenizer(folder)
     if tokenizer.mask_token is None:
         raise UserError(f"{weights}: its tokenizer has no mask token; give its recipe vocabulary.mask_token")
-    torch.manual_seed(mixed(settings.seed))  # of a new head
+    torch.manual_seed(mixed(settings.seed))  # for a new head
     model, missing = open_with_head(folder, "take another backbone")
     if missing and (bias := model.get_output_embeddings().bias) is not None:
         nn.init.zeros_(bias)

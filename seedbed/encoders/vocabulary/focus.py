@@ -38,7 +38,7 @@ def sparsemax(scores: np.ndarray) -> np.ndarray:
     Returns:
         Weights (n, m) in float64; each row sums to 1.
     """
-    # What is far below the greatest has no weight: taken from it, sums keep their digits however large scores are.
+    # Relative to the greatest, which changes no weight: so sums keep their digits however large scores are.
     scores = scores - scores.max(axis=1, keepdims=True)
     scores -= _thresholds(scores, min(SORTED, scores.shape[1]))
     return np.maximum(scores, 0, out=scores)

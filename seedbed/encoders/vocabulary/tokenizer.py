@@ -136,7 +136,7 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
             normalization_rule_name="identity", max_sentence_length=LONGEST,
             unk_id=0, bos_id=-1, eos_id=-1, pad_id=-1,
         )  # fmt: skip
-    except RuntimeError as error:  # it alone knows how many there are
+    except RuntimeError as error:  # its message alone says how many there are
         if found := re.search(r"value <= (\d+)", str(error)):
             raise _unfilled(settings.size, int(found[1]) + len(special) - 1) from None
         reason = " ".join(str(error).split())[:200]

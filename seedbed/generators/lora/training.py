@@ -184,7 +184,7 @@ def adapt(model: PreTrainedModel, body: str, lora: Lora, *, spared: Sequence[str
     """Add an adapter with initial weights to linear layers of the module `body` of a model, but for the modules
     `spared` in it; `options` are further ones of peft's LoraConfig.
     """
-    # "all-linear" would reach a multimodal checkpoint's vision tower, and a pattern the head.
+    # "all-linear" would include the vision tower of a multimodal model, and a pattern perhaps the head.
     excluded = "|".join([rf"(?!{re.escape(body)}\.).*", *map(re.escape, spared)])
     options |= {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout, "target_modules": lora.targets}
     config = LoraConfig(bias="none", exclude_modules=excluded, **options)

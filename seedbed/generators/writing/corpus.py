@@ -58,7 +58,7 @@ def translate(
 def _table(rows: pd.DataFrame, done: dict[str, Completion]) -> pd.DataFrame:
     columns = {"id": rows["id"].to_list()}
     for side in SIDES:
-        # Nothing to translate is translated, a text that was not sent is not.
+        # An empty text counts as finished, a text that was too long to be sent does not.
         made = [
             done.get(f"{side}/{row}", Completion("", "", finished=not text))
             for row, text in zip(rows["id"], rows[side], strict=True)

@@ -121,10 +121,10 @@ def journal_name(
 def written_by(generator: Generator, weights: str) -> dict[str, Any]:
     """The settings and weights (a digest) that a generator's completions depend on, apart from prompts and adapters."""
     made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
-    # A commit that is pinned later asks nothing again: the digest says which weights they are.
+    # Without the revision, so that pinning it later repeats nothing: the digest says which weights they are.
     origin = {name: value for name, value in generator.origin.items() if name != "revision"}
     made_by |= {"origin": origin, "weights": weights}
-    if generator.quantization == "none":  # as the names of journals were before there was a choice
+    if generator.quantization == "none":  # as in the names of journals from before this setting
         del made_by["quantization"]
     if generator.source:  # the precision of a server's model does not depend on this machine
         made_by["dtype"] = precision(generator.dtype)

@@ -62,7 +62,7 @@ class Backend:
     """Whether an answer of which the length limit left nothing is one; else it is an error: of a model that thinks."""
 
     def __init__(self, generator: Generator, base: Path) -> None:
-        from seedbed.weights import open_tokenizer  # with torch, which who plans a study does not need
+        from seedbed.weights import open_tokenizer  # imports torch, which planning a study does not need
 
         self.tokenizer, self.style, self.sampling = open_tokenizer(base), generator.prompts, generator.sampling
         self.template = generator.template
