@@ -20,23 +20,13 @@ from seedbed.encoders.losses.rows import of_rows
 class NeighbourLoss(nn.Module):
     """L_basic + L_queue + L_neighbour of paper 001, equation 6, with its momentum encoder and queue.
 
+    The keywords are the settings of `objectives.neighbours.Neighbours`, and `half`: the momentum encoder's matrix
+    products are in bfloat16, its weights in float32.
+
     Args:
         encoder: the encoder in training.
         sides: the anchors and the positives of all pairs of the table.
         neighbours: for each rank, the texts of all rows' neighbours of that rank.
-        margin: margin of `additive_margin`.
-        temperature: temperature of the pairs' and of the neighbours' loss.
-        queue: which sentences are contrasted with the queue: "anchors"; "all" for anchors, positives and neighbours;
-            "none" for no queue.
-        queue_size: the maximum number of vectors in the queue.
-        queue_temperature: temperature of the queue's loss; None: `temperature`.
-        mask_own: leave out false negatives: a pair's own earlier vectors in the queue, and pairs that share a text with
-            it, with their neighbours, in the queue and in the batch.
-        momentum: momentum of the encoder copy, see `momentum.momentum_update`.
-        projection: widths of the projection head's two layers.
-        normalise: divide the weights 1/rank of the neighbours by their sum.
-        negatives: whether batches have a column of hard negatives, which are added to the sum of equation 2.
-        half: run the momentum encoder's matrix products in bfloat16; its weights stay in float32.
     """
 
     def __init__(

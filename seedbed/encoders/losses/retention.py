@@ -19,14 +19,12 @@ from seedbed.io import UserError
 class RetentionLoss(nn.Module):
     """`simcse` of the batch's pairs plus a weighted `similarity_distillation` of its translations.
 
+    The keywords are settings of `objectives.retention.Retention`.
+
     Args:
         model: the encoder in training.
         translations: booleans (rows,), which rows are translations; their first text is in the pivot language.
         teacher: vectors (rows, width) of the pivot sentences by the encoder before training; other rows are ignored.
-        scale: 1/temperature of the pairs' loss.
-        cutoff: share of tokens that texts of pairs lose, see `cut_off`.
-        temperature: temperature of the translations' similarities.
-        weight: weight of the translations' loss.
     """
 
     def __init__(
