@@ -60,12 +60,7 @@ def nearest(
 
 
 class Nearest:
-    """Nearest-neighbour search in a corpus that is added block by block.
-
-    Args:
-        queries: (n, d); taken as float32.
-        k: the number of neighbours.
-        metric: "cosine", "dot" or "euclidean".
+    """Nearest-neighbour search in a corpus that is added block by block; arguments as in `nearest`.
 
     Raises:
         UserError: unknown metric, `k` below 1, or vectors that are not finite.

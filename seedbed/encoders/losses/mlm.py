@@ -48,15 +48,12 @@ def masked_cross_entropy(head: PreTrainedModel, states: Tensor, targets: Tensor)
 class WithMaskedLM(nn.Module):
     """A contrastive loss plus a weighted masked-language-modelling loss on the same texts.
 
-    A second forward pass encodes the batch with masked tokens; the mean cross-entropy of the chosen tokens is added.
-    Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
+    A second forward pass encodes the batch with masked tokens (`Masking`), and `head`, from `mlm_head.load_head`,
+    predicts them; the mean cross-entropy of the chosen tokens is added. With `half` the head's matrix products are in
+    bfloat16. Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000,
+    table 6.
 
-    Args:
-        contrast: the contrastive loss.
-        head: the backbone's head for masked language modelling, from `mlm_head.load_head`.
-        weight: weight of the masked-language-modelling loss.
-        probability: see `Masking`.
-        half: run the head's matrix products in bfloat16.
+    Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
     """
 
     def __init__(

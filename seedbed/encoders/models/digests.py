@@ -20,16 +20,11 @@ STOCK = f"{Transformer.__module__}.{Transformer.__name__}"
 
 
 def embeddings_folder(state: Path, manifest: dict[str, Any], *, adapters: bool = True, prompt: str = "") -> Path:
-    """The folder of an encoder's cached embeddings, named by what they depend on and by versions of libraries.
+    """The folder of an encoder's cached embeddings in that of all caches, `state`, named by what they depend on and by
+    versions of libraries.
 
     With adapters off it is the folder of the encoder that got the adapters. An encoder with one prompt for each
     language has a sub-folder for each prompt, because one text has another vector in each language.
-
-    Args:
-        state: the folder of all caches.
-        manifest: the encoder's.
-        adapters: False: parallel adapters are off.
-        prompt: the language's prompt; empty if the prompt does not depend on the language.
     """
     remote = TRANSPORT in manifest["files"]  # what was paid for stays valid when libraries here are upgraded
     found = vectors_digest(manifest, adapters=adapters)

@@ -82,15 +82,12 @@ class Adaptor(nn.Module):
 
 
 class FeaturePath(Module):
-    """Maps token states to `size` features of the English encoder's width; their mean is the sentence vector.
+    """Maps token states of width `source` to `size` features of the English encoder's width; their mean is the sentence
+    vector.
 
     Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
 
-    Args:
-        source: dimensions of the token states.
-        width: dimensions of the features.
-        hidden: dimensions of the adaptor's hidden layer.
-        size: the number of features.
+    Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
     """
 
     config_keys = ["source", "width", "hidden", "size"]
