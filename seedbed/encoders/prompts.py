@@ -85,7 +85,7 @@ def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
 def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapping[str, str]:
     """A prefix as it is, or for each language, if it has placeholders: columns of the registry, like `{flores}`.
 
-    `own` are prefixes of languages that are others than the registry's columns make.
+    `own` gives some languages another prefix than the registry's columns do.
 
     Returns:
         Language -> prefix, of those that have all columns, in the order of the registry.
