@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from seedbed.encoders.compression import measure, trim
+from seedbed.encoders.compression import compress, trim
 from seedbed.encoders.compression.onnx_int8 import quantized
 from seedbed.encoders.compression.settings import Bfloat16, Static
 from seedbed.encoders.models import loading
@@ -56,7 +56,7 @@ def main(argv: list[str] | None = None) -> None:
         items = np.stack([gold, (one * two).sum(axis=1)], axis=1)[None]
         drawn[name] = 100 * replicates(SPEARMAN.statistic, {name: items}, resamples=2000, seed=42)[name]
         low, high = percentiles(drawn[name], 0.95)
-        rho, size = 100 * float(SPEARMAN.statistic(items)[0]), measure.size(encoder)["bytes"] / 1e6
+        rho, size = 100 * float(SPEARMAN.statistic(items)[0]), compress.size(encoder)["bytes"] / 1e6
         size /= 2 if name == "bfloat16" else 1
         print(
             f"| {name} | {size:.0f} | {speed:.0f} | {speed / slow:.1f} | {rho:.1f} | {low:.1f} to {high:.1f} |",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from scripts import cli
-from seedbed.encoders.vocabulary.settings import Vocabulary
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.manifests import Tell
 from seedbed.settings import NoResult
 

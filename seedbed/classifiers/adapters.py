@@ -70,15 +70,9 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
 
 
 def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any) -> dict[str, Any]:
-    """Train a language adapter on `lora.examples` texts by masked language modelling.
+    """Train a language adapter on `lora.examples` texts by masked language modelling; arguments as in `train_task`.
 
     Texts are truncated to `lora.max_length` tokens.
-
-    Args:
-        base: the backbone, see `loading.load`.
-        texts: the texts.
-        lora: settings of the adapter and its training.
-        **options: keyword arguments of `lora.training.train`.
 
     Raises:
         UserError: weights that cannot be loaded, or that have no head for masked language modelling; or training fails.
@@ -98,14 +92,11 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
 def label_scores(
     base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int
 ) -> np.ndarray:
-    """Logits (n, labels) of each pair, in float32; longer pairs are truncated to what the backbone can take.
+    """Logits (n, labels) of each pair of premise and hypothesis, in float32; longer pairs are truncated to what the
+    backbone can take.
 
-    Args:
-        base: the backbone.
-        rows: mappings with premise and hypothesis.
-        head: folder of the task adapter whose head is used; None: a new head.
-        adapter: folder of the adapter, composed or not; None: none.
-        seed: seed of a new head.
+    `head` is the folder of the task adapter whose head is used, None: a new one by `seed`; `adapter` is that of an
+    adapter, composed or not.
     """
     model, modules = _with_head(base, seed)
     if head:

@@ -22,11 +22,7 @@ class Answers:
 
 
 def likeliest(scores: ArrayLike, labels: Sequence[str]) -> Answers:
-    """The label with the highest score for each row; of equals, the first.
-
-    Args:
-        scores: logits or log-likelihoods (n, labels).
-        labels: the labels.
+    """The label with the highest score for each row of logits or log-likelihoods (n, labels); of equals, the first.
 
     Raises:
         UserError: another number of columns than labels, or a score that is not finite.

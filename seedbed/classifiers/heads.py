@@ -18,12 +18,7 @@ SCORED_AT_ONCE = 32
 
 
 def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
-    """Load a model of one of transformers' auto classes in float32.
-
-    Args:
-        kind: the auto class.
-        base: the backbone's folder.
-        **options: further options of `from_pretrained`.
+    """Load a backbone in float32 by `kind`, one of transformers' auto classes; `options` are of its `from_pretrained`.
 
     Returns:
         The model, and the names of the head's weights that the folder lacks.
@@ -53,13 +48,11 @@ def limit_of(model: nn.Module, tokenizer: Any) -> int:
 
 
 @torch.inference_mode()
-def logits(
-    model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]], batch_size: int = SCORED_AT_ONCE
-) -> np.ndarray:
+def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]]) -> np.ndarray:
     """Logits (n, labels) of tokenised texts, in float32 without dropout; texts of similar length are batched."""
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     found = np.zeros((len(encoded), model.config.num_labels))
-    for indices in by_length([len(one["input_ids"]) for one in encoded], batch_size):
+    for indices in by_length([len(one["input_ids"]) for one in encoded], SCORED_AT_ONCE):
         batch = tokenizer.pad([dict(encoded[index]) for index in indices], return_tensors="pt").to(model.device)
         found[indices] = model(**batch).logits.double().cpu().numpy()
     return found

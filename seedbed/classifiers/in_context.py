@@ -39,12 +39,7 @@ class Query:
 
 
 def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Backend:
-    """Load a model that will answer with labels, with greedy decoding.
-
-    Args:
-        generator: the language model.
-        base: its folder; None: it is behind an API.
-        how: how answers are obtained.
+    """Load a model that will answer with labels, with greedy decoding. `base` is its folder; None: it is behind an API.
 
     Raises:
         UserError: likelihoods are requested of a back end without them, or of a chat template that begins thoughts,
@@ -114,14 +109,8 @@ def request_key(
 ) -> dict[str, Any]:
     """Everything that an answer depends on apart from its prompt, as the name of a journal.
 
-    The language of the texts is included, so that jobs of two languages never wait for each other.
-
-    Args:
-        generator: the language model.
-        weights: digest of its weights, see `manifests.digest_of`.
-        labels: the labels.
-        how: how answers are obtained.
-        language: the language of the texts.
+    `weights` is the digest of the model's weights, see `manifests.digest_of`. The language of the texts is included, so
+    that jobs of two languages never wait for each other.
     """
     asked = how.model_dump(mode="json", exclude={"english", "prefixes"})  # the prompt has what comes of these
     made_by = written_by(generator.greedy(max_new_tokens=how.max_new_tokens), weights)
@@ -143,14 +132,7 @@ def _options(labels: Sequence[str], how: Answering) -> dict[str, Any]:
 def prompts_of(
     model: Backend, queries: Sequence[Query], labels: Sequence[str], instruction: str, how: Answering
 ) -> list[tuple[Prompt, int]]:
-    """Each query's prompt in the model's form, and its number of examples.
-
-    Args:
-        model: the language model.
-        queries: the texts with their examples.
-        labels: the labels.
-        instruction: the instruction at the start of each prompt.
-        how: how answers are obtained.
+    """Each query's prompt in the model's form, and its number of examples; arguments as in `predict_labels`.
 
     Raises:
         UserError: a query that is too long without examples.
@@ -178,17 +160,11 @@ def save_likelihoods(
     journal: Journal,
     entry: Callable[[int, list[float]], Completion],
 ) -> None:
-    """Save the mean log-probability of the tokens of each label after each prompt in a journal.
+    """Save the mean log-probability of the tokens of each label after each of n prompts, given as token ids, in a
+    journal.
 
-    They are saved batch by batch: a killed job reads its other prompts in the same batches again.
-
-    Args:
-        backend: the loaded model.
-        prompts: token ids of n prompts.
-        labels: the labels.
-        prefix: text between prompt and label.
-        journal: where they are saved.
-        entry: what is saved for a prompt, from its index and its means (labels,).
+    `prefix` is the text between prompt and label; `entry` makes what is saved of a prompt, from its index and its means
+    (labels,). They are saved batch by batch: a killed job reads its other prompts in the same batches again.
 
     Raises:
         UserError: a label without tokens, or scores that are not finite.

@@ -20,16 +20,11 @@ BATCH = 32
 
 
 def label_scores(base: Path, rows: Iterable[Texts], *, adapter: Path | None, language: str, style: Style) -> np.ndarray:
-    """Log-likelihoods (n, labels) of each label as the answer to each pair, in nats; computed in float32.
+    """Log-likelihoods (n, labels) of each label as the answer to each pair of premise and hypothesis, in nats; computed
+    in float32.
 
-    The end-of-answer token does not count, because a base model need not know it.
-
-    Args:
-        base: the model's folder.
-        rows: mappings with premise and hypothesis.
-        adapter: folder of the task's adapter, composed or not; None: none.
-        language: English name of the pairs' language.
-        style: the prompts' style.
+    The end-of-answer token does not count, because a base model need not know it. `adapter` is the folder of the task's
+    adapter, composed or not; `language` is the English name of the pairs' language.
     """
     tokenizer = open_tokenizer(base)
     refuse_encoder_decoder(base)

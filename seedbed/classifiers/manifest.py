@@ -18,11 +18,8 @@ ANSWERS = "labels.tsv"
 def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts: Mapping[str, Path]) -> None:
     """Write the manifest of a system that consists of other folders; equal arguments give equal bytes.
 
-    Args:
-        output: the system's folder.
-        about: facts for score files.
-        system: its kind, and the settings of that kind.
-        parts: name -> folder; `{lang}` in a path is replaced by the test language.
+    `about` are facts for score files, `system` its kind and the settings of that kind. `parts` are folders by name;
+    `{lang}` in a path is replaced by the test language.
 
     Raises:
         UserError: a folder has no manifest.
@@ -38,13 +35,10 @@ def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts:
 
 
 def write_answers(output: Path, about: dict[str, Any], tuned: Any, tests: Mapping[str, pd.DataFrame]) -> None:
-    """Write the answers of a fine-tuned encoder to its test sets, and its manifest.
+    """Write the answers of a fine-tuned encoder, from a module of `learners`, to its test sets, and its manifest.
 
-    Args:
-        output: the folder that is written; it is replaced as a whole at the end.
-        about: facts for score files.
-        tuned: the fine-tuned encoder, from a module of `learners`.
-        tests: LANGUAGE/NAME -> a test set, with `id` and the columns that the learner takes.
+    `tests` are by LANGUAGE/NAME, with `id` and the columns that the learner takes; `about` are facts for score files.
+    The folder `output` is replaced as a whole at the end.
     """
     found = [
         pd.DataFrame({"test": name, "id": test["id"], "label": tuned.answers(test)})

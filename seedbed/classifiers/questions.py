@@ -100,26 +100,22 @@ class Reader:
         ]
 
     def answers(self, test: pd.DataFrame) -> list[str]:
-        """The answers to the questions of a table with `question` and `context`."""
-        return self.answer(list(test["question"]), list(test["context"]))
-
-    def answer(self, questions: Sequence[str], contexts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
-        """The most likely answer to each question, as a part of its context; empty: no span is possible.
+        """The most likely answer to each `question` of a table, as a part of its `context`; empty: no span is possible.
 
         Raises:
             UserError: a logit that is not finite, or an encoder that takes too few tokens.
         """
-        windows = self.windows(questions, contexts)
+        windows = self.windows(list(test["question"]), list(test["context"]))
         best: dict[int, tuple[float, Span]] = {}
-        for window, logits in zip(windows, self.logits(windows, batch_size), strict=True):
+        for window, logits in zip(windows, self.logits(windows), strict=True):
             found = best_span(*logits, window.offsets, self.reading)
             if found and (window.question not in best or found[0] > best[window.question][0]):
                 best[window.question] = found
-        ends = [best[place][1] if place in best else (0, 0) for place in range(len(questions))]
-        return [context[start:end] for context, (start, end) in zip(contexts, ends, strict=True)]
+        ends = [best[place][1] if place in best else (0, 0) for place in range(len(test))]
+        return [context[start:end] for context, (start, end) in zip(test["context"], ends, strict=True)]
 
     @torch.inference_mode()
-    def logits(self, windows: Sequence[Window], batch_size: int = SCORED_AT_ONCE) -> list[NDArray[np.float32]]:
+    def logits(self, windows: Sequence[Window]) -> list[NDArray[np.float32]]:
         """Logits (2, tokens) of each window, that an answer begins and that it ends with a token.
 
         Raises:
@@ -127,7 +123,7 @@ class Reader:
         """
         self.model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
         found: list[Any] = [None] * len(windows)
-        for places in by_length([len(window.offsets) for window in windows], batch_size):
+        for places in by_length([len(window.offsets) for window in windows], SCORED_AT_ONCE):
             batch = self.tokenizer.pad([windows[place].tokens for place in places], return_tensors="pt")
             said = self.model(**batch.to(self.model.device))
             both = torch.stack([said.start_logits, said.end_logits], dim=1).float().cpu().numpy()
@@ -160,23 +156,17 @@ def best_span(
 
 
 def train(base: Path, rows: pd.DataFrame, reading: Reading, how: Fitting) -> Reader:
-    """Fine-tune all weights of an encoder to locate the answers of a training set in their contexts.
+    """Fine-tune all weights of an encoder, or of a backbone, to locate the answers of a training set in their contexts.
 
-    The target of a window is the first and last token of its question's first answer; of a window without the whole
-    answer, its own first token.
-
-    Args:
-        base: the encoder, or a backbone, see `loading.load`.
-        rows: id, question, context, answers, starts.
-        reading: settings.
-        how: see `Fitting`.
+    The rows have `question`, `context`, `answers` and `starts`. The target of a window is the first and last token of
+    its question's first answer; of a window without the whole answer, its own first token.
 
     Raises:
         UserError: weights that cannot be loaded; answers that are not at their positions; an encoder that takes too few
             tokens; a loss that is not finite.
     """
     wanted, dtype = spans(rows, "reading: training set"), precision(how.dtype)
-    torch.manual_seed(how.seed)  # of the head, which no weights bring
+    torch.manual_seed(how.seed)  # for the head, which the weights lack
     model, tokenizer = load(AutoModelForQuestionAnswering, base)[0], tokenizer_of(base)
     limit = min(reading.max_length, limit_of(model, tokenizer))
     reader = Reader(model, tokenizer, how.prefix, reading.model_copy(update={"max_length": limit}), {})

@@ -81,27 +81,18 @@ class Tuned:
         return [dict(self.tokenizer(text, truncation=True, max_length=self.limit)) for text in put]
 
     def answers(self, test: pd.DataFrame) -> list[str]:
-        """The likeliest label of each text of a table with `text`, see `label`."""
-        return self.label(list(test["text"]))
-
-    def label(self, texts: Sequence[str], batch_size: int = SCORED_AT_ONCE) -> list[str]:
-        """The likeliest label of each text; among equal ones the first; UserError: a logit is not finite."""
-        found = logits(self.model, self.tokenizer, self.encoded(texts), batch_size)
+        """The likeliest label of each `text` of a table; of equals, the first. UserError: a logit is not finite."""
+        found = logits(self.model, self.tokenizer, self.encoded(test["text"]))
         require_finite(found, "fine_tuning")
         return [self.labels[place] for place in found.argmax(axis=1)]
 
 
 def train(base: Path, rows: pd.DataFrame, tuning: FineTuning, how: Fitting) -> Tuned:
-    """Train all weights on labelled texts but a held-out share, and return those of the epoch that labels it best.
+    """Train all weights of an encoder, or of a backbone, on rows of `text` and `label` but a held-out share, and return
+    those of the epoch that labels it best.
 
     AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are padded
     to their own longest text, which the attention mask makes the same as padding to the limit.
-
-    Args:
-        base: the encoder, or a backbone, see `loading.load`.
-        rows: text and label.
-        tuning: settings.
-        how: see `Fitting`.
 
     Raises:
         UserError: weights that cannot be loaded; a training set with one label, or of which no text can be held out; a
@@ -112,7 +103,7 @@ def train(base: Path, rows: pd.DataFrame, tuning: FineTuning, how: Fitting) -> T
         raise UserError(f"fine_tuning: every label is {labels[0]!r}; a classifier needs two labels at least")
     learnt, held = split_stratified(list(rows["label"]), tuning.held_out, how.seed)
     dtype, tokenizer = precision(how.dtype), tokenizer_of(base)
-    torch.manual_seed(how.seed)  # of the head, which no weights bring
+    torch.manual_seed(how.seed)  # for the head, which the weights lack
     model, _ = load(AutoModelForSequenceClassification, base, num_labels=len(labels))
     tuned = Tuned(model, tokenizer, labels, how.prefix, min(tuning.max_length, limit_of(model, tokenizer)), {})
     targets = [labels.index(label) for label in rows["label"]]

@@ -22,9 +22,6 @@ class Endpoint(InputModule):
     """Encodes texts by a server with OpenAI's or Cohere's embedding API; the only module of such an encoder.
 
     The saved folder has the name of the token's environment variable; the token is read when a request is sent.
-
-    Args:
-        endpoint: the API's settings.
     """
 
     config_file_name = "endpoint.json"
@@ -116,12 +113,7 @@ def request(endpoint: settings.EndpointSettings, texts: list[str]) -> tuple[str,
 
 
 def vectors_of(answer: Any, style: str) -> list[Any]:
-    """The vectors in a server's answer, in the order of the texts.
-
-    Args:
-        answer: the parsed JSON.
-        style: "openai" or "cohere".
-    """
+    """The vectors in the parsed JSON of a server, which speaks "openai" or "cohere", in the order of the texts."""
     if style == "openai":  # each vector names its text, and any order is allowed
         by_index = {row["index"]: row["embedding"] for row in answer["data"]}
         return [by_index[index] for index in range(len(answer["data"]))]

@@ -137,14 +137,7 @@ def mine(
 
 
 def sample_neighbours(queries: Sequence[str], pool: Pool, k: int, *, encode: Encode, seed: int) -> MinedNeighbours:
-    """Sample `k` distinct random sentences of a pool for each query, as a control for mining.
-
-    Args:
-        queries: sentences.
-        pool: iterated twice.
-        k: the number of sentences.
-        encode: encodes texts, for the cosines.
-        seed: seed of the sampling.
+    """Sample `k` distinct random sentences of a pool for each query, as a control for mining; arguments as in `mine`.
 
     Raises:
         UserError: fewer than `k` sentences in the pool.
@@ -205,15 +198,10 @@ def audit_of(texts: Path) -> Path:
 
 
 def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None) -> None:
-    """Check that neighbours were mined with a given backbone, layer and prompt.
+    """Check that the neighbours in a table were mined with given backbone weights, settings and prompt.
 
-    A file without an audit is a user's own, and may have been made in any way.
-
-    Args:
-        texts: a table with mined neighbours.
-        weights: the backbone's published weights.
-        prefix: the prompt before every text.
-        mining: the expected settings but for the number of neighbours; None: any, and the file may be a user's own.
+    The number of neighbours may differ. A file without an audit is a user's own, and may have been made in any way; it
+    is allowed if `mining` is None, as any settings are.
 
     Raises:
         UserError: they were mined with something else, or the audit is missing or broken.

@@ -49,13 +49,11 @@ class LayersPooling(Pooling):
         return features
 
     def stock(self, layers: int) -> list[Module]:
-        """The same pooling in sentence-transformers' own modules, with identical vectors in float32.
+        """The same pooling over a backbone of `layers` blocks in sentence-transformers' own modules, with identical
+        vectors in float32.
 
         The last of all hidden states must be after the final norm, as in transformers 5; it was not in 4, for
         ModernBERT.
-
-        Args:
-            layers: blocks of the backbone.
         """
         weights = self._stock_weights(layers)
         average = WeightedLayerPooling(
@@ -111,15 +109,10 @@ AVERAGES: dict[str, type[LayerAverage]] = {kind.name: kind for kind in (FirstLas
 
 
 class WeightedLayers(LayersPooling):
-    """Mean over tokens of a trained weighted sum of the last blocks' states.
+    """Mean over tokens of a trained weighted sum of the last `layers` blocks' states.
 
     The weights are the softmax of scores that start at 0: they start equal and sum to 1. Source: paper 001, section
     3.3, which says neither; a plain sum of four states would be four times as long.
-
-    Args:
-        embedding_dimension: dimensions of the states.
-        layers: the number of blocks, counted from the last.
-        include_prompt: whether the prompt's tokens are averaged too.
     """
 
     config_keys: ClassVar[list[str]] = ["embedding_dimension", "layers", "include_prompt"]
@@ -210,14 +203,8 @@ OURS = (LayersPooling, TrainingHead)
 def dense(width: int, *, deviation: float, seed: int, kind: type[Dense] = Dense) -> Dense:
     """SimCSE's dense layer with tanh over the first token, (batch, width) to (batch, width), with new weights.
 
-    Weights are sampled from N(0, `deviation`) and biases are 0, as transformers initialises a layer of BERT. Source:
-    princeton-nlp/SimCSE, `simcse/models.py`, classes `MLPLayer` and `cl_init`.
-
-    Args:
-        width: dimensions.
-        deviation: standard deviation of the weights.
-        seed: seed of the weights.
-        kind: the class of the module.
+    Weights are sampled from N(0, `deviation`) by `seed` and biases are 0, as transformers initialises a layer of BERT.
+    Source: princeton-nlp/SimCSE, `simcse/models.py`, classes `MLPLayer` and `cl_init`.
     """
     module = kind(width, width)  # tanh is its default
     nn.init.normal_(module.linear.weight, std=deviation, generator=torch.Generator().manual_seed(seed))

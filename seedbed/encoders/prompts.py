@@ -73,12 +73,8 @@ def read_prompts(model: Path) -> Prompts:
 
 
 def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
-    """The prompt before every text, where all are read alike.
-
-    Args:
-        prefix: the prompt; None: that of the model's own file.
-        model: the folder of the model.
-        read_as: what the texts are read as, which selects the prompt in that file.
+    """The prompt before every text, where all are read alike: `prefix`, or if that is None, the one in the model's own
+    folder for what the texts are read as.
 
     Raises:
         UserError: as `read_prompts`.
@@ -89,9 +85,7 @@ def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
 def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapping[str, str]:
     """A prefix as it is, or for each language, if it has placeholders: columns of the registry, like `{flores}`.
 
-    Args:
-        prefix: the text before every sentence, maybe with placeholders.
-        own: language -> prefix, where it is another than the registry's columns make.
+    `own` gives some languages another prefix than the registry's columns do.
 
     Returns:
         Language -> prefix, of those that have all columns, in the order of the registry.
@@ -193,9 +187,7 @@ def without_language(tokenizer: NllbTokenizer) -> PreTrainedTokenizerFast:
 def set_language(encoder: SentenceTransformer, language: str, folder: Path) -> str:
     """Set the prompt of one language as the encoder's prompt of every text, and return it.
 
-    Args:
-        language: the texts' language; empty: the encoder's default.
-        folder: the encoder's folder, for messages.
+    Without a language it is the encoder's default prompt. `folder`, the encoder's, is for messages.
 
     Returns:
         The prompt; empty, with the encoder unchanged, if its prompts do not depend on the language.

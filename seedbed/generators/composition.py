@@ -77,20 +77,13 @@ def compose_directories(
     output: Path,
     tell: manifests.Tell | None,
 ) -> dict[str, Any]:
-    """Compose three peft directories into one, with a manifest, `seedbed.json`, that reports the error of
-    approximations.
+    """Compose three peft directories, as `compose` does their tensors, into one with a manifest, `seedbed.json`, that
+    reports the error of approximations.
 
     `residuals` are Frobenius norms over all modules, relative to the exact B A: `factors`, the error of composing
     element-wise, and `rank`, the error of truncating to the task adapter's rank by SVD. `shift` is the distance of the
-    exact B A from the task adapter's, relative to the latter. `parts` are the manifests of the three adapters.
-
-    Args:
-        task: the task adapter.
-        target: the language adapter of the target language.
-        source: the language adapter of the source language.
-        composition: scale and space.
-        output: the folder that is written.
-        tell: writes the card, see `adapter_card.write`; None: there is none.
+    exact B A from the task adapter's, relative to the latter. `parts` are the manifests of the three adapters. `tell`
+    writes the card, see `adapter_card.write`; None: there is none.
 
     Returns:
         The manifest.
@@ -134,7 +127,7 @@ def residuals(task: State, target: State, source: State, *, scale: float) -> dic
         }
         squares.update({name: values.square().sum().item() for name, values in found.items()})
     relative_to = {"factors": "exact", "rank": "exact", "shift": "task"}
-    # Without the digits that depend on the machine.
+    # Rounded, because further digits depend on the machine.
     return {
         name: round(math.sqrt(squares[name] / squares[whole]), 6) if squares[whole] else 0.0
         for name, whole in relative_to.items()

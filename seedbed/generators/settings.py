@@ -144,7 +144,7 @@ class ScaleChoice(Settings):
 
 
 def _scale(value: Any) -> Any:
-    """A group of settings is a choice: of its faults none is that it is no number."""
+    """Validate a mapping as a choice by itself, so that its errors do not say that it is no number."""
     try:
         return ScaleChoice.model_validate(value) if isinstance(value, Mapping) else value
     except ValidationError as error:

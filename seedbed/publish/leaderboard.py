@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from seedbed import licences, origins
-from seedbed.encoders.compression.measure import size
+from seedbed.encoders.compression.compress import size
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.models.onnx_int8 import Int8Transformer
 from seedbed.io import UserError, read_json, sha256, write_json

@@ -7,11 +7,7 @@ from seedbed.io import UserError
 
 
 def unit_vectors(x: ArrayLike, name: str) -> NDArray[np.float64]:
-    """Rows of `x` (n, d) scaled to unit length, in float64.
-
-    Args:
-        x: the vectors.
-        name: its name in messages.
+    """Rows of `x` (n, d) scaled to unit length, in float64; messages begin with `name`.
 
     Raises:
         UserError: not a matrix of finite numbers, or a zero row.
@@ -23,9 +19,7 @@ def unit_vectors(x: ArrayLike, name: str) -> NDArray[np.float64]:
 def to_unit_length(x: NDArray[np.float64], zero: str) -> NDArray[np.float64]:
     """Vectors (..., d) scaled to unit length.
 
-    Args:
-        x: the vectors.
-        zero: the message where one is zero; `{row}` in it is the index of the first such vector.
+    `zero` is the message where one is zero; `{row}` in it is the index of the first such vector.
 
     Raises:
         UserError: a zero vector.
@@ -37,12 +31,7 @@ def to_unit_length(x: NDArray[np.float64], zero: str) -> NDArray[np.float64]:
 
 
 def as_vectors(x: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> NDArray:
-    """`x` as a C-ordered matrix (n, d) of `dtype`.
-
-    Args:
-        x: the vectors.
-        name: its name in messages.
-        dtype: the type of the result.
+    """`x` as a C-ordered matrix (n, d) of `dtype`; messages begin with `name`.
 
     Raises:
         UserError: not two axes, no rows or columns, or NaN or infinity.

@@ -60,12 +60,7 @@ def nearest(
 
 
 class Nearest:
-    """Nearest-neighbour search in a corpus that is added block by block.
-
-    Args:
-        queries: (n, d); taken as float32.
-        k: the number of neighbours.
-        metric: "cosine", "dot" or "euclidean".
+    """Nearest-neighbour search in a corpus that is added block by block; arguments as in `nearest`.
 
     Raises:
         UserError: unknown metric, `k` below 1, or vectors that are not finite.
@@ -124,11 +119,8 @@ def _nearest(
 def distance_bounds(
     queries: NDArray[np.float32], corpus: NDArray[np.float32]
 ) -> tuple[Callable[[slice], tuple[NDArray[np.float32], NDArray[np.float32]]], float]:
-    """Lower and upper bounds of Euclidean distances, from one matrix product in float32.
-
-    Args:
-        queries: (n, d), finite.
-        corpus: (m, d), finite.
+    """Lower and upper bounds of Euclidean distances of queries (n, d) and a corpus (m, d), both finite, from one matrix
+    product in float32.
 
     Returns:
         A function from a block of b queries to the bounds (b, m) of their distances, and the unit of the bounds.

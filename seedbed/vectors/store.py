@@ -24,11 +24,8 @@ once.
 
 
 def encode_ahead(encode: Encode, texts: Sequence[str]) -> Encode:
-    """Encode `texts` now in one call, and return a function that looks vectors up and encodes only further texts.
-
-    Args:
-        encode: texts -> vectors (n, d).
-        texts: texts that will be needed; without any, nothing is encoded now.
+    """Encode `texts`, maybe none, now in one call, and return a function that looks vectors up and encodes only further
+    texts.
     """
     known: dict[str, np.ndarray] = {}
 
@@ -115,7 +112,7 @@ def _read(folder: Path, wanted: set[bytes], read: set[Path]) -> dict[bytes, np.n
         try:
             with np.load(path) as file:
                 places = {row.tobytes(): place for place, row in enumerate(file["keys"])}
-                # Where there is nothing new, the embeddings stay on the disk.
+                # The embeddings are read only if some are wanted.
                 if here := [key for key in places if key in wanted and key not in found]:
                     rows = file["embeddings"][[places[key] for key in here]]
                     found |= dict(zip(here, rows, strict=True))

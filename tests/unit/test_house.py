@@ -92,8 +92,8 @@ INSIDE = {
     "corpora": ["changes", "settings", "shape", "select", "read"],
     "generators": ["settings", "composition", "weights", "writing", "lora"],
     "encoders": [
-        *("settings", "tuning_settings", "pooling", "endpoint", "prompts", "models", "export", "mining", "vocabulary"),
-        *("translations", "losses", "objectives", "compression", "training", "recipes"),
+        *("settings", "tuning_settings", "pooling", "endpoint", "prompts", "models", "export", "mining"),
+        *("translations", "losses", "objectives", "vocabulary", "compression", "training", "recipes"),
     ],
     "evaluation": [
         *("significance", "aggregation", "geometry", "bitext", "metrics", "protocols", "settings", "orders", "maps"),

@@ -20,17 +20,13 @@ Weights = Mapping[str, nn.Parameter]
 def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer]) -> SentenceTransformer:
     """The mean of the weights of an encoder and of others with the same start point.
 
-    Args:
-        encoder: the first encoder.
-        others: the others.
-
     Raises:
         UserError: the encoder has no transformer, or one with parallel adapters; or another encoder has weights of
             other names or shapes.
     """
     require_plain(encoder)
     mean = AveragedModel(encoder)
-    mean.update_parameters(encoder)  # the first is the mean of one
+    mean.update_parameters(encoder)  # the first of those that are averaged
     for place, other in enumerate(others, start=2):
         _require_shapes(_named(encoder), _named(other), f"encoder {place}", "average seeds of one recipe")
         mean.update_parameters(other)
@@ -38,16 +34,11 @@ def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer])
 
 
 def interpolate(encoder: SentenceTransformer, other: SentenceTransformer, share: float) -> SentenceTransformer:
-    """Interpolate weights in place: (1 - share) times the encoder's plus share times another's (WiSE-FT: Wortsman et
-    al., 2022).
+    """Interpolate an encoder's weights in place: (1 - share) times its own plus share times another's (WiSE-FT:
+    Wortsman et al., 2022). `share` is from 0 to 1.
 
     Weights after the transformer that the other does not have, such as those of a pooling over layers, stay the
     encoder's; so does BERT's pooler, which is not used.
-
-    Args:
-        encoder: changed in place and returned.
-        other: the other encoder.
-        share: the weight of the other encoder, from 0 to 1.
 
     Raises:
         UserError: the other encoder has weights of other names or shapes.

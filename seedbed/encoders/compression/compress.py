@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from sentence_transformers import SentenceTransformer
+
 from seedbed import manifests
-from seedbed.encoders.compression.measure import agreement, size
 from seedbed.encoders.compression.settings import COMPARED, ORIGINAL, Copies
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading, onnx_int8, two_paths
@@ -48,7 +50,7 @@ def compress(
 
     Returns:
         The way of compression with its settings, the number of texts, `examples` that the original was trained on,
-        parameters and bytes of both, and `agreement` on the first texts, see `measure.agreement`.
+        parameters and bytes of both, and `agreement` on the first texts, see `agreement`.
 
     Raises:
         UserError: weights that cannot be loaded or compressed (parallel adapters, two paths, int8); fewer than two
@@ -78,6 +80,32 @@ def compress(
     facts |= {f"{key} of the original": value for key, value in was.items()} | size(small)
     save(small, output, {**about, "seed": seed}, facts, weights, tell=tell)
     return facts
+
+
+def size(encoder: SentenceTransformer) -> dict[str, int]:
+    """`parameters`, the number of weights, and `bytes`, their size when saved."""
+    weights = list(encoder.state_dict().values())
+    graph = encoder[0] if isinstance(encoder[0], onnx_int8.Int8Transformer) else None
+    return {
+        "parameters": sum(one.numel() for one in weights) + (graph.weights if graph else 0),
+        "bytes": sum(one.numel() * one.element_size() for one in weights) + (len(graph.graph) if graph else 0),
+    }
+
+
+def agreement(one: np.ndarray, other: np.ndarray) -> float | None:
+    """Pearson's correlation, between two encoders, of the cosines of consecutive texts (1 with 2, 2 with 3, ...), from
+    their vectors (n, d) and (n, e) of n texts.
+
+    Returns:
+        The correlation, or None with fewer than three texts or if one encoder gives all pairs the same cosine.
+    """
+    cosines = []
+    for vectors in (one, other):
+        unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True).clip(min=1e-30)
+        cosines.append((unit[1:] * unit[:-1]).sum(axis=1))
+    if min(map(np.ptp, cosines)) < 1e-6:
+        return None
+    return float(np.corrcoef(*cosines)[0, 1])
 
 
 def _learnt(weights: Path) -> int:

@@ -78,7 +78,7 @@ def _export(states: _States, path: Path, longest: int | None) -> None:
             "as bfloat16, trimmed or static"
         ) from error
     graph = program.model_proto
-    for node in graph.graph.node:  # where in which file of this machine it was written
+    for node in graph.graph.node:  # paths of source files on this machine
         del node.metadata_props[:]
     for value in (*graph.graph.value_info, *graph.graph.input, *graph.graph.output, graph.graph, graph):
         del value.metadata_props[:]
@@ -86,7 +86,7 @@ def _export(states: _States, path: Path, longest: int | None) -> None:
 
 
 class _Quiet(warnings.catch_warnings):
-    """Without what exporting says of libraries that are not there, and of functions that will be renamed."""
+    """Suppresses what the exporters say of missing libraries, and of functions that will be renamed."""
 
     def __enter__(self) -> None:
         super().__enter__()

@@ -60,7 +60,7 @@ def condense(
     directions *= np.sign(directions[np.arange(dimensions), np.abs(directions).argmax(axis=1)])[:, None]
     shares = np.array([counts[token] for token in ids]) / max(1, counts.total())
     unknown = tokenizer.unk_token_id
-    shares[[token == unknown for token in ids]] = 1  # says least, and yet a text of it alone has a vector
+    shares[[token == unknown for token in ids]] = 1  # the least weight, but not 0: a text of it alone needs a vector
     weights = smoothing / (smoothing + shares)
     spread = deviations[:dimensions].clip(min=1e-9) / np.sqrt(len(ids)) if whiten else 1.0
     rows = (centred @ directions.T / spread * weights[:, None]).astype(np.float32)

@@ -36,13 +36,8 @@ def count_tokens(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[
 def kept_ids(tokenizer: PreTrainedTokenizerFast, counts: Counter[int], *, least: int = 1) -> list[int]:
     """The ids of the tokens that a trimmed tokenizer keeps, sorted.
 
-    They are special tokens, tokens that occur `least` times or more, and single-letter tokens of the texts' letters in
-    both cases, so that no word of these letters is unknown.
-
-    Args:
-        tokenizer: the original.
-        counts: token id -> occurrences in the texts.
-        least: occurrences that a token needs.
+    They are special tokens, tokens that occur `least` times or more by `counts` (token id -> occurrences in the texts),
+    and single-letter tokens of the texts' letters in both cases, so that no word of these letters is unknown.
     """
     form = json.loads(tokenizer.backend_tokenizer.to_str())
     ids = {one["id"] for one in form["added_tokens"]} | {*tokenizer.all_special_ids}

@@ -64,12 +64,7 @@ PLACE = "path/to/this/directory"
 
 
 def write(directory: Path, facts: Mapping[str, Any]) -> None:
-    """Write README.md into an encoder's folder; equal facts and files give equal bytes.
-
-    Args:
-        directory: the encoder's folder.
-        facts: its manifest's `about`, `training` and `versions`, see `text`.
-    """
+    """Write README.md into an encoder's folder, by its manifest; equal facts and files give equal bytes."""
     card = text(directory, facts["about"], facts["training"], facts["versions"])
     (directory / "README.md").write_text(card, encoding="utf-8")
 
@@ -99,7 +94,7 @@ def text(
         results: a section of scores, in Markdown.
         limits: further sentences about its limits, in Markdown.
     """
-    from seedbed.encoders.prompts import read_prompts  # with tokenizers, which whoever wants `usage_of` alone needs not
+    from seedbed.encoders.prompts import read_prompts  # imports tokenizers, which `usage_of` does not need
 
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
     shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}

@@ -54,7 +54,7 @@ def save(
     with atomic_directory(output) as directory:
         # Else tokenizer.json would keep the last call's truncation, for whoever reads it without transformers.
         for tokenizer in filter(None, (side.tokenizer for side in sides_of(encoder))):
-            backend = getattr(tokenizer, "backend_tokenizer", tokenizer)  # of static embeddings it is that itself
+            backend = getattr(tokenizer, "backend_tokenizer", tokenizer)  # a static encoder's is that backend itself
             backend.no_truncation()
             backend.no_padding()
         loading.as_saved(encoder).save_pretrained(str(directory), create_model_card=False)
@@ -84,20 +84,12 @@ def save_with_head(
     used: Mapping[str, str] | None = None,
     tell: manifests.Tell | None = None,
 ) -> None:
-    """Save a transformer as an encoder, together with its head for masked language modelling.
+    """Save a transformer, a Hugging Face `...ForMaskedLM`, as an encoder together with its head; arguments as in
+    `save`.
 
-    Args:
-        model: a Hugging Face `...ForMaskedLM`.
-        tokenizer: its tokenizer.
-        start: the folder of the start point, whose modules follow the transformer if `modules.pooling` is own.
-        output: the folder that is written; it is replaced as a whole.
-        about: facts for the manifest, see `card.text`.
-        training: settings and results for the manifest.
-        modules: its pooling is used.
-        prefix: see `prompts.set_prompts`; None: the prompts in the start point's own file.
-        language: the language whose prompt is the default, if `prefix` is a mapping.
-        used: further libraries and their versions.
-        tell: `card.write`; None: no card.
+    The start point's modules follow the transformer if `modules.pooling` is own, else that pooling does. `prefix` and
+    `language` are those of `prompts.set_prompts`; without a prefix, the prompts are those in the start point's own
+    file.
     """
     prefix = read_prompts(start) if prefix is None else prefix
     encoder = loading.load(start, pooling=modules.pooling, layers=modules.layers, prefix="")

@@ -108,6 +108,8 @@ class AnchoringLoss(nn.Module):
     """The loss L_RL + eta L_enc + lambda L_anchor of a batch: policy, alignment and anchoring. Source: paper 002,
     equations 3 to 12.
 
+    Further keywords are settings of `objectives.anchoring.Anchoring`.
+
     Args:
         encoder: the encoder in training: a transformer followed by a `FeaturePath`.
         candidates: the candidate translations of all rows of the table.
@@ -115,14 +117,6 @@ class AnchoringLoss(nn.Module):
         given: similarities (n, k) of texts and candidates that replace the adaptor's in the policy's features and
             rewards; None: the adaptor's.
         kept: True if the transformer is frozen; its states of the texts are then computed once and cached.
-        weights: weights of a judge's semantic, emotional and pragmatic score in the reward.
-        similarity_weight: weight of the similarity in the reward.
-        alignment_weight: eta.
-        anchor_weight: lambda.
-        form: form of `anchor_loss`.
-        baseline: baseline of `policy_loss`.
-        actions: "drawn" trains the policy on one sampled candidate for each row, "expected" on the expectation over
-            all.
     """
 
     def __init__(
@@ -156,11 +150,8 @@ class AnchoringLoss(nn.Module):
             self.before = self._outcome()
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute equation 12 for one batch, a scalar; rows without a candidate are left out.
-
-        Args:
-            features: tokenised texts; used only if the transformer's states are not cached.
-            rows: positions (batch,) of the rows in the table.
+        """Compute equation 12 for one batch, a scalar; rows without a candidate are left out. `features`, its tokenised
+        texts, are used only if the transformer's states are not cached.
         """
         there = self.environment.mask[rows.cpu()].any(dim=1)
         prefix = self._prefix(next(iter(features)), rows.cpu())

@@ -166,11 +166,7 @@ def queue_contrast(
 
 
 def require_rows(name: str, *columns: Tensor) -> None:
-    """Check that all tensors have one shape (batch, width) with batch >= 1.
-
-    Args:
-        name: the calling function, for the message.
-        *columns: the tensors.
+    """Check that all tensors have one shape (batch, width) with batch >= 1; messages begin with `name`.
 
     Raises:
         UserError: they have not.

@@ -22,13 +22,11 @@ class CorrelationLoss(nn.Module):
 
     Source: paper 002, appendix A.4, equations 27 to 32 (CorrQueue).
 
+    The keywords are the settings of `objectives.correlation.Correlation`.
+
     Args:
         encoder: the encoder in training.
         scores: gold scores of all pairs of the table, (rows,). No checkpoint contains them.
-        queue_size: K, the number of earlier pairs that are used together with the batch; 0: none.
-        warm_up: N_min; the loss is 0 while batch and queue together have fewer pairs.
-        pearson_weight: weight of Pearson's correlation; soft Spearman's has the rest.
-        temperature: temperature of the soft ranks.
     """
 
     def __init__(
@@ -50,12 +48,7 @@ class CorrelationLoss(nn.Module):
         self.temperature = temperature
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch, a scalar; it is 0 with a zero gradient during the warm-up.
-
-        Args:
-            features: tokenised texts of both columns.
-            rows: positions (batch,) of the rows in the table.
-        """
+        """Compute the loss of one batch of tokenised pairs, a scalar; 0 with a zero gradient during the warm-up."""
         one, two = _directions(self.model, features)
         predicted, gold = (one * two).sum(dim=1), of_rows(self.scores, rows)
         self.batch = torch.stack([predicted.detach(), gold], dim=1), rows
@@ -83,6 +76,8 @@ class ListwiseLoss(nn.Module):
     document and not relevant to the query. Of several copies of a document only the newest vector counts. Source: paper
     002, section 4.2 and appendix A.4, equations 33 to 42 (DocQueue).
 
+    The keywords are the settings of `objectives.listwise.Listwise`.
+
     Args:
         encoder: the encoder in training.
         queries: integers (rows,), the number of each row's query; equal texts have equal numbers.
@@ -90,21 +85,6 @@ class ListwiseLoss(nn.Module):
         relevant: booleans (rows,), whether the row's document is relevant to its query. If not, the row only
             contributes a document.
         languages: integers (rows,), the language of each row's document; None: all are in one language.
-        queue_size: the number of earlier documents that are candidates in addition to the batch's; 0: none.
-        negatives: M, the number of nearest candidates that are ranked together with the query's document.
-        k: the cut-off of nDCG@k.
-        temperature: temperature of the soft ranks.
-        cut_temperature: temperature of the soft cut at k.
-        gate: how likely false negatives are down-weighted. "ranks": in the ranks of other documents, and they are left
-            out of the hinge. "discounts": in the discounts, as the paper prints it. "none": not at all.
-        margin: delta of `soft_rank.safe_weights`: a candidate whose cosine is less than this below the document's is a
-            likely false negative.
-        gate_temperature: beta of `soft_rank.safe_weights`, the softness of that threshold.
-        hinge_weight: weight of the hinge.
-        hinge_margin: by how much the document's cosine should exceed that of the nearest negative.
-        moments_weight: weight of the term that pulls the mean of a list's cosines to 0 and their variance to
-            `variance`.
-        variance: target variance of a list's cosines.
     """
 
     def __init__(
@@ -145,11 +125,7 @@ class ListwiseLoss(nn.Module):
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
         """Compute the mean loss over the batch's queries that have a relevant document and a negative; 0 if there are
-        none.
-
-        Args:
-            features: tokenised texts of queries and of documents.
-            rows: positions (batch,) of the rows in the table.
+        none. `features` are tokenised queries and documents.
         """
         queries, documents = _directions(self.model, features)
         numbers = of_rows(self.documents, rows)

@@ -15,11 +15,8 @@ from seedbed.encoders.losses.contrastive import SimCSELoss
 
 
 class Masking:
-    """Chooses tokens at random: 80 % of them are replaced by the mask, 10 % by a random token, and 10 % are unchanged.
-
-    Args:
-        tokenizer: its special tokens are never chosen.
-        probability: probability that another token is chosen.
+    """Chooses tokens at random, special ones never: 80 % of them are replaced by the mask, 10 % by a random token, and
+    10 % are unchanged.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:
@@ -51,15 +48,12 @@ def masked_cross_entropy(head: PreTrainedModel, states: Tensor, targets: Tensor)
 class WithMaskedLM(nn.Module):
     """A contrastive loss plus a weighted masked-language-modelling loss on the same texts.
 
-    A second forward pass encodes the batch with masked tokens; the mean cross-entropy of the chosen tokens is added.
-    Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
+    A second forward pass encodes the batch with masked tokens (`Masking`), and `head`, from `mlm_head.load_head`,
+    predicts them; the mean cross-entropy of the chosen tokens is added. With `half` the head's matrix products are in
+    bfloat16. Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000,
+    table 6.
 
-    Args:
-        contrast: the contrastive loss.
-        head: the backbone's head for masked language modelling, from `mlm_head.load_head`.
-        weight: weight of the masked-language-modelling loss.
-        probability: see `Masking`.
-        half: run the head's matrix products in bfloat16.
+    Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
     """
 
     def __init__(
@@ -81,7 +75,7 @@ class WithMaskedLM(nn.Module):
             rows: positions (batch,) of the rows in the table; needed if only some rows have a negative.
         """
         columns = list(features)
-        # Copies: where columns cannot be read together, each pass leaves its states in them.
+        # Copies, since a pass may leave its states in the features.
         loss = self.contrast([dict(column) for column in columns], rows)
         merged = merge_feature_batches(columns)
         chosen = [self._masked(column) for column in (columns if merged is None else [merged])]

@@ -13,13 +13,10 @@ from seedbed.io import UserError
 
 
 class Queue(nn.Module):
-    """A first-in, first-out queue of the last `size` vectors, with an integer id for each. It starts empty.
+    """A first-in, first-out queue of the last `size` vectors (width,), with an integer id for each. It starts empty; of
+    size 0 it stays so.
 
     Its content is in buffers, so checkpoints contain it.
-
-    Args:
-        size: the maximum number of vectors; 0: it stays empty.
-        width: dimensions of a vector.
     """
 
     def __init__(self, size: int, width: int) -> None:
@@ -40,11 +37,8 @@ class Queue(nn.Module):
 
     @torch.no_grad()
     def add(self, vectors: Tensor, ids: Tensor) -> None:
-        """Append vectors in this order; the oldest vectors leave if there are more than `size`.
-
-        Args:
-            vectors: (n, width).
-            ids: integers (n,).
+        """Append vectors (n, width) with integer ids (n,), in this order; the oldest leave if there are more than
+        `size`.
 
         Raises:
             UserError: shapes that do not fit.

@@ -20,23 +20,13 @@ from seedbed.encoders.losses.rows import of_rows
 class NeighbourLoss(nn.Module):
     """L_basic + L_queue + L_neighbour of paper 001, equation 6, with its momentum encoder and queue.
 
+    The keywords are the settings of `objectives.neighbours.Neighbours`, and `half`: the momentum encoder's matrix
+    products are in bfloat16, its weights in float32.
+
     Args:
         encoder: the encoder in training.
         sides: the anchors and the positives of all pairs of the table.
         neighbours: for each rank, the texts of all rows' neighbours of that rank.
-        margin: margin of `additive_margin`.
-        temperature: temperature of the pairs' and of the neighbours' loss.
-        queue: which sentences are contrasted with the queue: "anchors"; "all" for anchors, positives and neighbours;
-            "none" for no queue.
-        queue_size: the maximum number of vectors in the queue.
-        queue_temperature: temperature of the queue's loss; None: `temperature`.
-        mask_own: leave out false negatives: a pair's own earlier vectors in the queue, and pairs that share a text with
-            it, with their neighbours, in the queue and in the batch.
-        momentum: momentum of the encoder copy, see `momentum.momentum_update`.
-        projection: widths of the projection head's two layers.
-        normalise: divide the weights 1/rank of the neighbours by their sum.
-        negatives: whether batches have a column of hard negatives, which are added to the sum of equation 2.
-        half: run the momentum encoder's matrix products in bfloat16; its weights stay in float32.
     """
 
     def __init__(
@@ -76,14 +66,11 @@ class NeighbourLoss(nn.Module):
             self.queue = Queue(queue_size, outer)
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch, a scalar.
-
-        Args:
-            features: tokenised texts of anchors, positives, hard negatives if `negatives`, and neighbours of each rank.
-            rows: positions (batch,) of the rows in the table.
+        """Compute the loss of one batch, a scalar, from tokenised texts of anchors, positives, hard negatives if
+        `negatives`, and neighbours of each rank.
         """
         columns = list(features)
-        # Copies: where columns cannot be read together, each pass leaves its states in them.
+        # Copies, since a pass may leave its states in the features.
         self.batch = [dict(column) for column in columns[:2]], rows
         embedded = self.head(torch.stack(embed_columns(self.model, columns, separate_first=False)))
         keep = self._apart(rows, rows)
@@ -139,13 +126,6 @@ class NeighbourLoss(nn.Module):
 
 
 def same_texts(columns: Sequence[Sequence[str]]) -> np.ndarray:
-    """Number texts so that equal texts get equal numbers.
-
-    Args:
-        columns: k columns of n texts.
-
-    Returns:
-        Integers (n, k).
-    """
+    """Number the texts of k columns of n, so that equal texts get equal numbers: integers (n, k)."""
     texts = np.asarray(columns, dtype=object)
     return pd.factorize(texts.ravel())[0].reshape(texts.shape).T.astype(np.int64)

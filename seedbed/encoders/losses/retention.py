@@ -19,14 +19,12 @@ from seedbed.io import UserError
 class RetentionLoss(nn.Module):
     """`simcse` of the batch's pairs plus a weighted `similarity_distillation` of its translations.
 
+    The keywords are settings of `objectives.retention.Retention`.
+
     Args:
         model: the encoder in training.
         translations: booleans (rows,), which rows are translations; their first text is in the pivot language.
         teacher: vectors (rows, width) of the pivot sentences by the encoder before training; other rows are ignored.
-        scale: 1/temperature of the pairs' loss.
-        cutoff: share of tokens that texts of pairs lose, see `cut_off`.
-        temperature: temperature of the translations' similarities.
-        weight: weight of the translations' loss.
     """
 
     def __init__(
@@ -46,11 +44,8 @@ class RetentionLoss(nn.Module):
         self.scale, self.cutoff, self.temperature, self.weight = scale, cutoff, temperature, weight
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch, a scalar. A single pair or a single translation in a batch adds nothing.
-
-        Args:
-            features: tokenised texts of both columns.
-            rows: positions (batch,) of the rows in the table.
+        """Compute the loss of one batch of tokenised pairs and translations, a scalar. A single pair or a single
+        translation adds nothing.
         """
         translated = of_rows(self.translations, rows)
         first, second = embed_columns(
@@ -115,10 +110,8 @@ def similarity_distillation(
 
 
 def _divergence(target: Tensor, scores: Tensor) -> Tensor:
-    """Mean over rows of the Kullback-Leibler divergence of scores' softmax from the target's.
-
-    Args:
-        target: (n, m); scores: (n, m or more), where the target of what is more is 0.
+    """Mean over rows of the Kullback-Leibler divergence of scores' softmax (n, m or more) from the target's (n, m); the
+    target of further scores is 0.
     """
     logs = scores.log_softmax(1)[:, : target.shape[1]]
     return kl_div(logs, target.to(logs.dtype).log_softmax(1), log_target=True, reduction="batchmean")

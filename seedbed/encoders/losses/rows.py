@@ -33,22 +33,14 @@ def with_negatives(table: pd.DataFrame, *names: str) -> Tensor | None:
 
 
 def of_rows(values: Tensor, rows: Tensor) -> Tensor:
-    """The values (batch, ...) of some rows, on the device of their positions; those of the whole table stay on the CPU.
-
-    Args:
-        values: a value of each row of the table, (rows of the table, ...).
-        rows: positions (batch,) in the table.
+    """The values (batch, ...) at these positions (batch,) in the table, on the device of the positions; those of the
+    whole table stay on the CPU.
     """
     return values[rows.cpu()].to(rows.device)
 
 
 def numbers(table: pd.DataFrame, column: str, objective: str) -> NDArray[np.float32]:
-    """Parse a column of numbers (rows,).
-
-    Args:
-        table: rows with `id` and the column.
-        column: its name.
-        objective: the objective's name, for the message.
+    """Parse a column of numbers (rows,) of a table with `id`; `objective` is named in messages.
 
     Raises:
         UserError: a cell is not a finite number.
@@ -61,12 +53,10 @@ def numbers(table: pd.DataFrame, column: str, objective: str) -> NDArray[np.floa
 
 
 def drop_absent_negatives(columns: list[T], known: Tensor | None, rows: Tensor) -> tuple[list[T], Tensor | None]:
-    """Drop the columns of negatives from a batch if no row of it has one.
+    """Drop the columns of negatives from a batch, after anchors and positives, if no row of it has one.
 
-    Args:
-        columns: anchors, positives and negatives of the batch.
-        known: booleans (rows of the table,), which rows have a negative; None: all.
-        rows: positions (batch,) of the batch's rows in the table.
+    `known` are booleans (rows of the table,), which rows have a negative; None: all. `rows` are positions (batch,)
+    there.
 
     Returns:
         The columns, and booleans (batch,), which rows have a negative; None if all have, or if the column was dropped.
@@ -89,11 +79,8 @@ def is_per_text(value: Any, rows: int) -> bool:
 
 
 class RowLabelLoss(nn.Module):
-    """A sentence-transformers loss whose labels are looked up by the rows' positions in the table.
-
-    Args:
-        loss: a loss that is called as `loss(features, labels)`.
-        values: the label of each row of the table: (rows,) or (rows, width). No checkpoint contains them.
+    """A sentence-transformers loss, called as `loss(features, labels)`, whose labels are looked up by the rows'
+    positions in the table: `values`, (rows,) or (rows, width). No checkpoint contains them.
     """
 
     def __init__(self, loss: nn.Module, values: Tensor) -> None:
@@ -103,10 +90,5 @@ class RowLabelLoss(nn.Module):
         self.values = values
 
     def forward(self, features: Iterable[dict[str, Any]], rows: Tensor) -> Tensor:
-        """Compute the loss of one batch.
-
-        Args:
-            features: tokenised texts by column.
-            rows: positions (batch,) of the rows in the table.
-        """
+        """Compute the loss of one batch with the labels of its rows."""
         return self.loss(features, of_rows(self.values, rows))

@@ -162,7 +162,7 @@ def soft_ndcg(
 
 
 def _require_lists(name: str, scores: Tensor, *others: Tensor) -> None:
-    """Scores of lists (b, c), and as many of what goes with them."""
+    """Check that scores are (b, c), and all others too."""
     if scores.ndim != 2 or not scores.shape[1] or any(other.shape != scores.shape for other in others):
         shapes = ", ".join(str(tuple(one.shape)) for one in (scores, *others))
         raise UserError(f"{name}: shapes {shapes}; all must be the same (b, c), c >= 1")

@@ -20,29 +20,21 @@ STOCK = f"{Transformer.__module__}.{Transformer.__name__}"
 
 
 def embeddings_folder(state: Path, manifest: dict[str, Any], *, adapters: bool = True, prompt: str = "") -> Path:
-    """The folder of an encoder's cached embeddings, named by what they depend on and by versions of libraries.
+    """The folder of an encoder's cached embeddings in that of all caches, `state`, named by what they depend on and by
+    versions of libraries.
 
     With adapters off it is the folder of the encoder that got the adapters. An encoder with one prompt for each
     language has a sub-folder for each prompt, because one text has another vector in each language.
-
-    Args:
-        state: the folder of all caches.
-        manifest: the encoder's.
-        adapters: False: parallel adapters are off.
-        prompt: the language's prompt; empty if the prompt does not depend on the language.
     """
-    remote = TRANSPORT in manifest["files"]  # a server makes the vectors; what was paid for outlives an upgrade here
+    remote = TRANSPORT in manifest["files"]  # what was paid for stays valid when libraries here are upgraded
     found = vectors_digest(manifest, adapters=adapters)
     folder = state / "embeddings" / fingerprint([found, {} if remote else versions()])[:32]
     return folder / fingerprint(prompt)[:32] if prompt else folder
 
 
 def vectors_digest(manifest: dict[str, Any], *, adapters: bool = True) -> str:
-    """A digest of what an encoder's vectors depend on; two encoders that differ in their cards only have the same.
-
-    Args:
-        manifest: the encoder's.
-        adapters: False: with its parallel adapters off.
+    """A digest of what an encoder's vectors depend on, with its parallel adapters on or off; two encoders that differ
+    in their cards only have the same.
     """
     ignored = ("README.md", TRANSPORT, CODE, PATHS, INT8)
     files = {name: digest for name, digest in manifest["files"].items() if Path(name).name not in ignored}
@@ -57,11 +49,8 @@ def pivot_digest(manifest: dict[str, Any]) -> str:
 
 
 def saved_from(folder: Path, start: Path) -> dict[str, str]:
-    """{SOURCE: digest of the start point} if an encoder equals its start point but for parallel adapters, else {}.
-
-    Args:
-        folder: the encoder's files, before its manifest is written.
-        start: the folder of the start point.
+    """{SOURCE: digest of the start point} if an encoder, whose folder has no manifest yet, equals its start point but
+    for parallel adapters; else {}.
     """
     if not (start / manifests.MANIFEST).is_file():
         return {}
@@ -73,7 +62,7 @@ def saved_from(folder: Path, start: Path) -> dict[str, str]:
 
 
 def _same(path: Path, other: Path, digest: str) -> bool:
-    """Whether a file is as it was, but for what adapters, and how weights are opened, say in it."""
+    """Whether a file is that of the start point, apart from what adapters and options of loading change in it."""
     if not path.is_file():
         return False
     if path.name == "modules.json":

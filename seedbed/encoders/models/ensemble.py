@@ -70,11 +70,7 @@ def write_card(directory: Path, facts: Mapping[str, Any]) -> None:
 
 
 def members_of(directory: Path, manifest: Mapping[str, Any]) -> list[Member]:
-    """The encoders of an ensemble and their weights, in order; an empty list for a single encoder.
-
-    Args:
-        directory: the ensemble's folder.
-        manifest: its manifest.
+    """The encoders of an ensemble and their weights, in order, by its manifest; an empty list for a single encoder.
 
     Raises:
         UserError: an encoder is missing or has changed since the ensemble was written.

@@ -136,14 +136,9 @@ TOKENS = 2**10
 
 def batched(encoder: SentenceTransformer, rows: int, **options: Any) -> Encode:
     """Make a function that encodes texts in batches, longest first, of at most `rows` texts and, on a CPU, about TOKENS
-    tokens.
+    tokens; `options` are of the encoder's `encode`.
 
     A vector depends on the other texts of its batch by rounding errors only (1e-6).
-
-    Args:
-        encoder: the encoder.
-        rows: the maximum number of texts in a batch.
-        **options: passed to `encoder.encode`.
 
     Returns:
         A function from n texts to vectors (n, d) in float32.
@@ -167,8 +162,8 @@ def batched(encoder: SentenceTransformer, rows: int, **options: Any) -> Encode:
 
 
 def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndarray:
-    """Tokens (n,) of each text, as cut to what the encoder reads; its prompt, the same for all, is left out."""
-    if not isinstance(encoder[0], Transformer):  # characters tell them as well
+    """Tokens (n,) of each text after truncation, without the prompt, which is the same for all."""
+    if not isinstance(encoder[0], Transformer):  # characters order the texts as well
         return np.array([len(text) for text in texts])
     found = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_seq_length, verbose=False)
     return np.array([len(tokens) for tokens in found["input_ids"]])

@@ -47,13 +47,10 @@ def layer_means(
 
 
 def first_layers(encoder: SentenceTransformer, layer: int) -> SentenceTransformer:
-    """Make an encoder of the token means of one layer, and remove the blocks above it.
+    """Make an encoder of the token means of one layer (1: the first block), and remove the blocks above it.
 
-    Its vectors equal `layer_means(encoder, texts)[layer]` but for rounding errors.
-
-    Args:
-        encoder: it shares its weights with the result and must not be used afterwards.
-        layer: the block, 1 for the first.
+    Its vectors equal `layer_means(encoder, texts)[layer]` but for rounding errors. It shares the weights of the given
+    encoder, which must not be used afterwards.
 
     Raises:
         UserError: no such block, or an encoder without a transformer.
@@ -122,7 +119,7 @@ def _hidden_states(model: PreTrainedModel) -> Iterator[None]:
 
 
 def _blocks(model: PreTrainedModel) -> nn.ModuleList:
-    """The blocks of a transformer, which its kind may keep under any name."""
+    """The blocks of a transformer, whatever its architecture calls them."""
     count = model.config.num_hidden_layers
     for module in model.modules():
         if isinstance(module, nn.ModuleList) and len(module) == count:

@@ -74,7 +74,7 @@ def load(
     if pooling == "own" and (weights / "modules.json").is_file():
         if dropout is not None:
             raise UserError(f"{weights}: dropout cannot be set with pooling own; take another pooling")
-        encoder = open_encoder(weights).float()  # a folder may have 16 bits, in which training rounds its steps away
+        encoder = open_encoder(weights).float()  # 16 bits, if saved so, would round training steps away
         if isinstance(encoder[0], two_paths.TwoPaths):  # each of its two encoders has its tokenizer and prefix
             return encoder
         return set_prompts(encoder, read_prompts(weights) if prefix is None else prefix, language)
@@ -98,11 +98,8 @@ def _static(folder: Path) -> SentenceTransformer:
 
 
 def remote(endpoint: settings.EndpointSettings, *, prefix: Prefix | None = None) -> SentenceTransformer:
-    """An encoder whose vectors an API computes; no request is sent before there are texts.
-
-    Args:
-        endpoint: the API's settings.
-        prefix: see `prompts.set_prompts`; None: no prompt.
+    """An encoder whose vectors an API computes; no request is sent before there are texts. `prefix` is as in
+    `prompts.set_prompts`, None: no prompt.
     """
     return set_prompts(SentenceTransformer(modules=[Endpoint(endpoint)], local_files_only=True), prefix or "")
 
@@ -141,7 +138,7 @@ def open_encoder(directory: Path, *, servers: bool = False) -> SentenceTransform
         require_whole_body(transformer.auto_model, folder)
         if options := transformer.load_config(str(folder), local_files_only=True).get("model_kwargs"):
             save_with(transformer, options)
-    for module in encoder.modules():  # an average of layers stays one where the encoder is trained on
+    for module in encoder.modules():  # a saved average of layers is not trained further
         if isinstance(module, WeightedLayerPooling):
             module.requires_grad_(False)
     return encoder
@@ -186,11 +183,10 @@ def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceT
 
 
 def directory_of(weights: Path, *, adapted: bool = False) -> Path:
-    """Check a directory of weights and return the one that holds the transformer.
+    """Check a directory of weights, of transformers or of sentence-transformers, and return the one that holds the
+    transformer.
 
-    Args:
-        weights: a directory of transformers or of sentence-transformers.
-        adapted: parallel adapters will be read too; False: they are refused, since they would be lost.
+    Parallel adapters are refused, since they would be lost, unless they are read too (`adapted`).
 
     Raises:
         UserError: no such directory, or no config.json, tokenizer or safetensors in it.
@@ -250,7 +246,7 @@ def without_pooler(config: PretrainedConfig) -> dict[str, bool]:
 
 
 def save_with(transformer: Transformer, options: dict[str, Any]) -> None:
-    """Have options of a transformer's model saved with it, beside those that are; it is opened with them.
+    """Save further options of `from_pretrained` with a transformer, which is loaded with them again.
 
     Without those of `_transformer`, loading a saved encoder (or a checkpoint, strictly) would add a pooler of random
     weights again.
@@ -260,9 +256,9 @@ def save_with(transformer: Transformer, options: dict[str, Any]) -> None:
 
 
 def limited(transformer: Transformer) -> Transformer:
-    """The transformer, which reads as many tokens as it can and is filled up on the right."""
+    """The transformer, changed so that it reads as many tokens as it can and pads on the right."""
     transformer.max_seq_length = max_tokens(transformer.auto_model, transformer.max_seq_length)
-    # An encoder has its first token at the first place, and BERT's positions count from there.
+    # The first token must be at the first place: BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
     return transformer
 

@@ -52,15 +52,9 @@ def require_fit(
 def texts_at_once(
     encoder: SentenceTransformer, columns: Mapping[str, Sequence[str]], training: Training, prefix: str
 ) -> int:
-    """How many texts of a batch are encoded at once, see `chunks.in_chunks`; 0: all.
+    """How many texts of a batch are encoded at once, see `chunks.in_chunks`; 0: all. Arguments as in `require_fit`.
 
     `training.mini_batch` if it is set; else 0 if all fit the memory, or the greatest power of two that does.
-
-    Args:
-        encoder: the encoder in training.
-        columns: column -> texts.
-        training: the training settings.
-        prefix: the prompt before every text.
 
     Raises:
         UserError: without a GPU, even the weights are far above the machine's memory.
@@ -75,7 +69,7 @@ def texts_at_once(
         return 0
     if (fitting := int((has - fixed) / (tokens / len(columns) * row))) >= 1:
         return 2 ** (fitting.bit_length() - 1)
-    require_fit(encoder, columns, training, prefix)  # a GPU says so itself
+    require_fit(encoder, columns, training, prefix)  # raises an error, but not on a GPU, which raises its own
     return 1
 
 
@@ -121,14 +115,12 @@ def machine_bytes() -> int:
 
 
 def least_bytes(model: nn.Module, *, half: bool) -> tuple[float, float]:
-    """Minimum bytes for training a transformer with AdamW: for its weights, and for each token of a batch.
+    """Minimum bytes for training an encoder or a transformer with AdamW: for its weights, and for each token of a
+    batch.
 
     A trained weight takes four float32 numbers: itself, its gradient and AdamW's two moments. Frozen weights are not
-    counted: they can be read from their file again. `gpu_memory.stored_activations` counts the activations of a token.
-
-    Args:
-        model: an encoder or a transformer.
-        half: matrix products run in bfloat16.
+    counted: they can be read from their file again. `gpu_memory.stored_activations` counts the activations of a token,
+    whose numbers have two bytes if matrix products are in bfloat16 (`half`).
     """
     config = (model[0].auto_model if isinstance(model, SentenceTransformer) else model).config
     trained = sum(weight.numel() for weight in model.parameters() if weight.requires_grad)

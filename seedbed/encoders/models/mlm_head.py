@@ -12,19 +12,39 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.encoders.models.loading import directory_of
 from seedbed.io import UserError
-from seedbed.weights import LOCAL
+from seedbed.weights import LOCAL, REPORTED, is_pooler, opening, require_whole
+
+
+def open_with_head(folder: Path, advice: str) -> tuple[PreTrainedModel, list[str]]:
+    """Load a model for masked language modelling in float32; its head is new where the folder has none.
+
+    Args:
+        folder: the transformer's folder.
+        advice: the end of the message if this type of model has no masked language modelling.
+
+    Returns:
+        The model, and the names of the head's weights that the folder lacks.
+
+    Raises:
+        UserError: it cannot be loaded, has no masked language modelling, or lacks other weights than a pooler's.
+    """
+    with opening(folder):
+        try:
+            model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **REPORTED, dtype=torch.float32)
+        except ValueError:
+            raise UserError(f"{folder}: this type of model has no masked language modelling; {advice}") from None
+    missing = sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
+    require_whole(folder, report, lambda key: is_pooler(key) or key in missing)
+    return model, missing
 
 
 def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
-    """Load a backbone's head for masked language modelling, to be used on an encoder's token states.
+    """Load a backbone's head for masked language modelling, to be used on the token states of an encoder that `load`
+    made of the same weights.
 
     It is the backbone's `...ForMaskedLM` without its transformer: `head(inputs_embeds=states).logits` are the scores
     (1, tokens, vocabulary) of last states (1, tokens, width). If the decoder is tied to the word embeddings, it is tied
     to the encoder's.
-
-    Args:
-        weights: the backbone's directory.
-        encoder: the encoder that `load` made of the same weights.
 
     Raises:
         UserError: weights that cannot be loaded or have no such head, or a tokenizer without a mask token.
@@ -32,29 +52,14 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
     advice = "set training.mlm_weight to 0, or take a backbone that was saved with its head"
     if encoder.tokenizer.mask_token is None:
         raise UserError(f"{weights}: its tokenizer has no mask token; {advice}")
-    try:
-        head, report = AutoModelForMaskedLM.from_pretrained(
-            directory_of(Path(weights)), **LOCAL, dtype=torch.float32, use_safetensors=True, output_loading_info=True
-        )
-    except ValueError:
-        raise UserError(f"{weights}: this type of model has no masked language modelling; {advice}") from None
-    if missing := missing_head_weights(head, report):
+    head, missing = open_with_head(directory_of(Path(weights)), advice)
+    if missing:
         raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
     decoder = head.get_output_embeddings()
     if decoder.weight is head.get_input_embeddings().weight:
         decoder.weight = encoder[0].auto_model.get_input_embeddings().weight
     setattr(head, head.base_model_prefix, _Given())
     return head
-
-
-def missing_head_weights(model: PreTrainedModel, report: dict[str, Any]) -> list[str]:
-    """The weights of the head for masked language modelling that a folder lacks.
-
-    Args:
-        model: the loaded model.
-        report: transformers' loading report, with `missing_keys`.
-    """
-    return sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
 
 
 def head_of(model: PreTrainedModel) -> PreTrainedModel:

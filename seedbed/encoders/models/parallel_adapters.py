@@ -104,12 +104,7 @@ class AdaptedTransformer(Transformer):
         self.hooks = [_Beside(layer, adapter) for layer, adapter in zip(layers, adapters, strict=True)]
 
     def forward(self, features: dict[str, Any], aligned: bool = True, **kwargs: Any) -> dict[str, Any]:
-        """Run the transformer.
-
-        Args:
-            features: tokenised texts.
-            aligned: False: the adapters are off.
-        """
+        """Run the transformer on tokenised texts; unless `aligned`, with the adapters off."""
         for hook in self.hooks:
             hook.on = aligned
         try:
@@ -148,13 +143,10 @@ MODULE = f"{AdaptedTransformer.__module__}.{AdaptedTransformer.__name__}"
 
 
 def add_adapters(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
-    """Attach new adapters to an encoder, which change none of its vectors; its own weights keep their names.
+    """Attach new adapters to an encoder, in place, which change none of its vectors; its own weights keep their names.
 
-    Args:
-        encoder: changed in place: `encoder[0].adapters` are the adapters, the first layer's first.
-        reduction: the adapters' bottleneck is this factor narrower than the states.
-        scaling: factor of the adapters' output.
-        seed: seed of the matrices `down`, which differ from layer to layer.
+    `encoder[0].adapters` are the adapters, the first layer's first; see `ParallelAdapter`. Their matrices `down` differ
+    from layer to layer.
 
     Raises:
         UserError: it has adapters already, its transformer is of an unsupported type, or its states are narrower than

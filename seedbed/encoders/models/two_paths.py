@@ -82,15 +82,12 @@ class Adaptor(nn.Module):
 
 
 class FeaturePath(Module):
-    """Maps token states to `size` features of the English encoder's width; their mean is the sentence vector.
+    """Maps token states of width `source` to `size` features of the English encoder's width; their mean is the sentence
+    vector.
 
     Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
 
-    Args:
-        source: dimensions of the token states.
-        width: dimensions of the features.
-        hidden: dimensions of the adaptor's hidden layer.
-        size: the number of features.
+    Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
     """
 
     config_keys = ["source", "width", "hidden", "size"]
@@ -204,10 +201,8 @@ class TwoPaths(Module):
         return found
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Tokenise the translations, and the texts under names that end in `.source`, each with its encoder's prompt.
-
-        Args:
-            prompt: before the English, instead of its encoder's.
+        """Tokenise the translations, and the texts under names that end in `.source`, each with its encoder's prompt;
+        `prompt` replaces that of the English.
 
         Raises:
             UserError: a text without a translation.
@@ -250,7 +245,7 @@ class TwoPaths(Module):
         model, size = transformer.auto_model, prefix.shape[1]
         ids, mask = english["input_ids"], english["attention_mask"]
         if (room := (transformer.max_seq_length or ids.shape[1] + size) - size) < ids.shape[1]:
-            ends = ids.gather(1, mask.sum(dim=1, keepdim=True) - 1)  # a text that is cut ends by the same token
+            ends = ids.gather(1, mask.sum(dim=1, keepdim=True) - 1)  # a truncated text keeps its last token
             last = torch.where(mask[:, room : room + 1] == 1, ends, ids[:, room - 1 : room])
             ids, mask = torch.cat([ids[:, : room - 1], last], dim=1), mask[:, :room]
         tokens = model.get_input_embeddings()(ids)

@@ -72,12 +72,8 @@ def has_paths(encoder: SentenceTransformer) -> bool:
 
 
 def path_vectors(encoder: SentenceTransformer, texts: Sequence[str], *, batch_size: int = 32) -> np.ndarray:
-    """Vectors (2, n, d) of texts and of their translations, at unit length: g(x) and h(y) of paper 002, section 3.
-
-    Args:
-        encoder: a two-path encoder.
-        texts: n texts.
-        batch_size: texts of a forward pass.
+    """Vectors (2, n, d) of n texts and of their translations by a two-path encoder, at unit length: g(x) and h(y) of
+    paper 002, section 3.
 
     Raises:
         UserError: a text without a translation, or paths with vectors of different widths.

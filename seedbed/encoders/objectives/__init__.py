@@ -65,10 +65,7 @@ class Objective(Settings):
     """
 
     def columns(self, table: pd.DataFrame) -> dict[str, list[str]]:
-        """Select the text columns that the loss takes.
-
-        Args:
-            table: the training data.
+        """Select the text columns of the training data that the loss takes.
 
         Returns:
             Column name -> its texts, in the order of `shapes`.
@@ -110,15 +107,8 @@ class Objective(Settings):
         raise NotImplementedError
 
     def prepare(self, encoder: SentenceTransformer, folders: Mapping[str, Path], seed: int) -> SentenceTransformer:
-        """Change the encoder before training, for example by adding modules.
-
-        Args:
-            encoder: the start point.
-            folders: `weights`, the start point's folder, and a folder for each of `references`.
-            seed: seed of new weights.
-
-        Returns:
-            The encoder that is trained.
+        """Change the encoder before training, for example by adding modules with weights by `seed`, and return the
+        encoder that is trained; `folders` are those of `loss`.
         """
         return encoder
 
@@ -183,11 +173,7 @@ def module_of(name: str) -> str:
 
 
 def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
-    """Make an objective from its name and settings.
-
-    Args:
-        name: the name of its file.
-        settings: values of the class's fields; None: the defaults.
+    """Make an objective from its name, that of its file, and values of its fields; None: the defaults.
 
     Raises:
         UserError: no such objective, or settings that it does not have.
@@ -202,10 +188,8 @@ def load(name: str, settings: Mapping[str, Any] | None = None) -> Objective:
 
 
 def loaded(given: Objective | Mapping[str, Any]) -> Objective:
-    """Make an objective from a mapping of one name to its settings, like {"contrast": {"cutoff": 0.3}}.
-
-    Args:
-        given: the mapping; an objective is returned unchanged.
+    """Make an objective from a mapping of one name to its settings, like {"contrast": {"cutoff": 0.3}}; an objective is
+    returned unchanged.
 
     Raises:
         UserError: not one name with its settings, no such objective, or settings that it does not have.

@@ -81,11 +81,8 @@ class Alignment(Objective):
 
 
 def with_pivot(table: pd.DataFrame, pivot: pd.DataFrame) -> pd.DataFrame:
-    """Join rows of a language with the pivot rows of the same ids.
-
-    Args:
-        table: rows with `id` and the columns anchor, positive, perhaps negative.
-        pivot: the same columns in the pivot language.
+    """Join rows of a language (`id`, anchor, positive, perhaps negative) with the rows of the pivot language of the
+    same ids.
 
     Returns:
         The rows that both have, with the pivot's texts in columns that begin with PIVOT.

@@ -175,18 +175,12 @@ def sample_shared_batches(
     steps: int,
     rng: np.random.Generator,
 ) -> Iterator[Batch]:
-    """Sample batches with a fixed number of rows of each set that `training.batches` names.
+    """Sample batches with a fixed number of rows of each set that `training.batches` names; arguments as in
+    `sample_batches`.
 
-    The other sets together fill the rest of the batch. Each set is shuffled, and shuffled again when its remaining rows
-    are too few. A batch has one random language. If a named set has no rows, its share goes to the others.
-
-    Args:
-        decks: set -> indices of its rows; "": rows of all sets without a share.
-        has: booleans (rows, languages), whether a row exists in a language.
-        columns: the number of text columns.
-        training: its batch_size and `batches` are used.
-        steps: the number of batches.
-        rng: the random generator.
+    The other sets, which are one deck, "", fill the rest of the batch. Each set is shuffled, and shuffled again when
+    its remaining rows are too few. A batch has one random language. If a named set has no rows, its share goes to the
+    others.
 
     Raises:
         UserError: no language has enough rows of each set for one batch.
@@ -218,12 +212,7 @@ def sample_shared_batches(
 
 
 def _take(left: dict[str, np.ndarray], name: str, fit: np.ndarray, size: int) -> np.ndarray:
-    """The first `size` rows of a set that fit (size,), which are removed from `left`.
-
-    Args:
-        left: set -> its remaining rows.
-        fit: which of the set's remaining rows may be taken.
-    """
+    """Remove from `left` the first `size` of a set's remaining rows that `fit` (booleans) allows, and return them."""
     taken = np.flatnonzero(fit)[:size]
     rows, left[name] = left[name][taken], np.delete(left[name], taken)
     return rows

@@ -146,14 +146,8 @@ class JointRows(Dataset):
 def sample_rows(
     tables: Mapping[str, pd.DataFrame], objective: Objective, training: Training, seed: int, *, times: int
 ) -> tuple[JointRows, dict[str, Any]]:
-    """Sample the rows of a joint training, with the language of each sentence.
-
-    Args:
-        tables: language -> rows with `id` and the columns that the objective takes.
-        objective: selects the text columns.
-        training: training settings.
-        seed: seed of the sampling.
-        times: factor of the number of steps.
+    """Sample the rows of a joint training, with the language of each sentence; as `batches.lay_out`, with `times` times
+    as many steps.
 
     Returns:
         The rows, and the counts of `batches.lay_out`.

@@ -12,27 +12,21 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset
-from transformers import (
-    AutoModelForMaskedLM,
-    PreTrainedModel,
-    PreTrainedTokenizerBase,
-    Trainer,
-    TrainingArguments,
-)
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainingArguments
 
 from seedbed.checkpoints import Run
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.losses.mlm import Masking, masked_cross_entropy
 from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import directory_of, max_tokens
-from seedbed.encoders.models.mlm_head import head_of, missing_head_weights
+from seedbed.encoders.models.mlm_head import head_of, open_with_head
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
 from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
-from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
+from seedbed.weights import open_tokenizer
 
 TOGETHER = 1000
 """Sentences that are tokenised in one call."""
@@ -50,13 +44,7 @@ def adapt(
 
     AdamW, linear decay without warm-up. The head runs on masked tokens only, so that scores of the whole vocabulary
     exist for these alone. A backbone without a head gets a new one, whose decoder is tied to the word embeddings.
-
-    Args:
-        weights: a directory as `save_pretrained` writes it; its tokenizer must have a mask token.
-        texts: the sentences.
-        settings: the settings of the objective `masked`.
-        run: where it writes, and how it resumes.
-        **options: `modules`, `prefix` and `language` of `save_with_head`.
+    `options` are `modules`, `prefix` and `language` of `save_with_head`.
 
     Returns:
         The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.
@@ -71,8 +59,10 @@ def adapt(
     tokenizer = open_tokenizer(folder)
     if tokenizer.mask_token is None:
         raise UserError(f"{weights}: its tokenizer has no mask token; give its recipe vocabulary.mask_token")
-    torch.manual_seed(mixed(settings.seed))  # of a new head
-    model, new = _opened(folder)
+    torch.manual_seed(mixed(settings.seed))  # for a new head
+    model, missing = open_with_head(folder, "take another backbone")
+    if missing and (bias := model.get_output_embeddings().bias) is not None:
+        nn.init.zeros_(bias)
     if settings.length > (limit := max_tokens(model, tokenizer.model_max_length)):
         raise UserError(
             f"masked.length: blocks of {settings.length}, but the backbone reads {limit} tokens; give fewer"
@@ -105,7 +95,7 @@ def adapt(
         train_dataset=_Blocks(rows),
     )
     fit(trainer, run.minutes)
-    result = {"blocks": len(rows), "head": "new" if new else "own"} | loss_curve(trainer.state)
+    result = {"blocks": len(rows), "head": "new" if missing else "own"} | loss_curve(trainer.state)
     facts = settings.model_dump(mode="json") | result
     save_with_head(model, tokenizer, weights, run.output, run.about, facts, tell=run.tell, **options)
     shutil.rmtree(checkpoints, ignore_errors=True)
@@ -113,13 +103,8 @@ def adapt(
 
 
 def blocks(texts: CorpusSentences, tokenizer: PreTrainedTokenizerBase, length: int) -> np.ndarray:
-    """Tokenise sentences, with special tokens, and cut their concatenation into blocks; a last shorter block is left
-    out.
-
-    Args:
-        texts: the sentences.
-        tokenizer: the backbone's.
-        length: tokens of a block.
+    """Tokenise sentences, with special tokens, and cut their concatenation into blocks of `length` tokens; a last
+    shorter block is left out.
 
     Returns:
         Token ids (n, length).
@@ -141,12 +126,8 @@ def blocks(texts: CorpusSentences, tokenizer: PreTrainedTokenizerBase, length: i
 
 
 class Predicting(nn.Module):
-    """Masked-language-modelling loss of a model whose head runs on masked tokens only.
-
-    Args:
-        model: a Hugging Face `...ForMaskedLM`.
-        tokenizer: its tokenizer.
-        probability: see `Masking`.
+    """Masked-language-modelling loss of a Hugging Face `...ForMaskedLM` whose head runs on masked tokens only;
+    `probability` is that of `Masking`.
     """
 
     def __init__(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:
@@ -166,23 +147,6 @@ class Predicting(nn.Module):
         if not chosen.any():
             return states.sum() * 0
         return masked_cross_entropy(self._head[0], states[chosen], targets[chosen])
-
-
-def _opened(folder: Path) -> tuple[PreTrainedModel, bool]:
-    """A model for masked language modelling in float32, and whether its head is new: then its bias is zero."""
-    with opening(folder):
-        try:
-            model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **REPORTED, dtype=torch.float32)
-        except ValueError:
-            what = "this type of model has no masked language modelling"
-            raise UserError(f"{folder}: {what}; take another backbone") from None
-    missing = missing_head_weights(model, report)
-    require_whole(folder, report, lambda key: is_pooler(key) or key in missing)
-    decoder = model.get_output_embeddings()
-    if missing and decoder.bias is not None:
-        with torch.no_grad():
-            decoder.bias.zero_()
-    return model, bool(missing)
 
 
 class _Blocks(Dataset):

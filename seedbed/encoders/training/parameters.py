@@ -75,12 +75,10 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
 
 
 def attach_joint_adapters(encoder: SentenceTransformer, start: Path, folder: Path) -> dict[str, Any]:
-    """Attach to an encoder its language's adapters from a joint training; a language without adapters gets none.
+    """Attach to an encoder, in place, its language's adapters from a joint training; a language without adapters gets
+    none.
 
-    Args:
-        encoder: changed in place.
-        start: the folder that the encoder was loaded from.
-        folder: the folder that `train_joint_adapters` wrote.
+    `start` is the folder that the encoder was loaded from, `folder` the one that `train_joint_adapters` wrote.
 
     Returns:
         {"pivot": digest of the joint training}, equal for all encoders that share its vector space.

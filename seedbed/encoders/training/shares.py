@@ -25,9 +25,6 @@ class Shares:
 
     Dropout is sampled by the seed, the step and the process. So a resumed training gives the same result, texts of two
     processes differ in dropout, and what a loss samples by torch's generator is the same in all processes.
-
-    Args:
-        seed: seed of dropout.
     """
 
     def __init__(self, seed: int) -> None:

@@ -141,7 +141,7 @@ def _train(
     arguments = _arguments(objective, once, len(table), prompts, seed, checkpoints)
     with parameters.trainable(encoder, training, seed), _truncated(encoder, training.max_length):
         at_once = _texts_at_once(encoder, columns, training, objective, max(prompts.values(), key=len))
-        torch.manual_seed(mixed(seed))  # of what a loss draws
+        torch.manual_seed(mixed(seed))  # for what the loss samples
         loss = objective.loss(encoder, table, training, folders)
         trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
         with in_chunks(encoder, at_once), trainer.shares.encoded_by(encoder), _checkpointed(encoder, training):
@@ -194,7 +194,7 @@ def _in_order(
     seed: int,
     prefix: Prefix | None,
 ) -> tuple[pd.DataFrame, dict[str, Any], Training]:
-    """The rows as `batches.lay_out` has them, with what is to be said of them, to be read once; or as they are."""
+    """The rows as `batches.lay_out` gives them, its counts, and settings of a single pass; or the rows as they are."""
     tables = {"own": table} if isinstance(table, pd.DataFrame) else table
     if tables is not table and training.batches == "mixed" and not training.crosslingual:
         return table, {}, training
@@ -211,7 +211,7 @@ def _prompts(encoder: SentenceTransformer, objective: Objective, columns: list[s
 
 
 def _texts(objective: Objective) -> list[str]:
-    """What the columns of texts that an objective reads can be called."""
+    """The possible names of the text columns that an objective reads."""
     return list(dict.fromkeys(chain.from_iterable(objective.shapes)))
 
 
@@ -266,7 +266,7 @@ class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
     def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
         self.shuffled = shuffled
         rows = len(next(iter(columns.values())))
-        # `label` is no text: the loss is given it.
+        # `label` is not tokenised: the loss gets it as it is.
         super().__init__(train_dataset=Dataset.from_dict({**columns, "label": range(rows)}), **options)
         self.shares = Shares(self.args.seed)
         if hasattr(self.loss, "after_step"):
@@ -277,7 +277,7 @@ class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
         if not self.shuffled:
             return DefaultBatchSampler(SequentialSampler(dataset), **options)
         distinct = self.args.batch_sampler == BatchSamplers.NO_DUPLICATES
-        if distinct and "negative" in dataset.column_names:  # rows without one are not equal for that
+        if distinct and "negative" in dataset.column_names:  # else rows without one would count as equal
             pairs = zip(dataset["negative"], dataset["anchor"], strict=True)
             own = [negative or anchor for negative, anchor in pairs]
             dataset = dataset.remove_columns("negative").add_column("negative", own)

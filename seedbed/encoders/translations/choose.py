@@ -48,7 +48,7 @@ def choose_translations(
     """
     candidates = unpack_candidates(table)
     _require(candidates, how, similarity, actor, table["id"].tolist())
-    chances = _chances(candidates, how, similarity, actor, seed, weights)
+    chances = _chances(candidates, how, similarity, actor, weights)
     best = chances.argmax(dim=1)  # the first of equals
     if how == "uniform":
         best = torch.tensor(
@@ -97,7 +97,6 @@ def _chances(
     how: str,
     similarity: Tensor | None,
     actor: Path | None,
-    seed: int,
     weights: tuple[float, float, float],
 ) -> Tensor:
     """The chance (n, k) of each candidate."""

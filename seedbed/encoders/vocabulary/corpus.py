@@ -13,12 +13,8 @@ EVERY = 100
 
 
 class CorpusSentences:
-    """The sentences of a table of `id` and `text` in its order, at most `most` of them: those that `subset` would
-    select.
-
-    Args:
-        path: the table.
-        most: the maximum number of sentences; 0: all.
+    """The sentences of a table of `id` and `text` in its order, at most `most` of them (0: all): those that `subset`
+    would select.
 
     Raises:
         UserError: the table cannot be read, or has fewer than two sentences.

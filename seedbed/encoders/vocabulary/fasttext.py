@@ -7,7 +7,7 @@ from pathlib import Path
 import fasttext
 import numpy as np
 
-from seedbed.encoders.vocabulary.settings import Vocabulary
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.io import UserError
 
 

@@ -28,19 +28,17 @@ DEGENERATE = 0.5
 
 
 def sparsemax(scores: np.ndarray) -> np.ndarray:
-    """Project each row of scores onto the probability simplex (the nearest point in Euclidean distance).
+    """Project each row of scores (n, m), m >= 1, onto the probability simplex (the nearest point in Euclidean
+    distance).
 
     p_j = max(z_j - t, 0), with t such that they sum to 1: of the sorted z_(1) >= z_(2) >= ..., let k be the greatest
     for which 1 + k z_(k) > z_(1) + ... + z_(k); then t = (z_(1) + ... + z_(k) - 1) / k. Source: Martins and Astudillo
     (2016, "From softmax to sparsemax"), algorithm 1.
 
-    Args:
-        scores: (n, m), m >= 1.
-
     Returns:
         Weights (n, m) in float64; each row sums to 1.
     """
-    # What is far below the greatest has no weight: taken from it, sums keep their digits however large scores are.
+    # Relative to the greatest, which changes no weight: so sums keep their digits however large scores are.
     scores = scores - scores.max(axis=1, keepdims=True)
     scores -= _thresholds(scores, min(SORTED, scores.shape[1]))
     return np.maximum(scores, 0, out=scores)

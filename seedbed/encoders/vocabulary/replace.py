@@ -16,10 +16,10 @@ from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrained
 from seedbed import manifests
 from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models.loading import directory_of, without_pooler
-from seedbed.encoders.models.mlm_head import missing_head_weights
+from seedbed.encoders.models.mlm_head import open_with_head
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
-from seedbed.encoders.vocabulary.settings import Vocabulary
 from seedbed.io import UserError
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
 
@@ -89,14 +89,14 @@ def open_model(folder: Path) -> PreTrainedModel:
     """
     with opening(folder):
         config = AutoConfig.from_pretrained(folder, **LOCAL)
-        options = REPORTED | {"dtype": torch.float32}
-        if type(config) in AutoModelForMaskedLM._model_mapping:
-            model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **options)
-            if not missing_head_weights(model, report):
-                require_whole(folder, report, is_pooler)
-                return model
-        model, report = AutoModel.from_pretrained(folder, **LOCAL, **options, **without_pooler(config))
-        require_whole(folder, report, is_pooler)
+    if type(config) in AutoModelForMaskedLM._model_mapping:
+        model, missing = open_with_head(folder, "take another backbone")
+        if not missing:
+            return model
+    with opening(folder):
+        options = REPORTED | {"dtype": torch.float32} | without_pooler(config)
+        model, report = AutoModel.from_pretrained(folder, **LOCAL, **options)
+    require_whole(folder, report, is_pooler)
     return model
 
 

@@ -16,7 +16,7 @@ import sentencepiece
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import PreTrainedTokenizerBase, PreTrainedTokenizerFast
 
-from seedbed.encoders.vocabulary.settings import Vocabulary
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.io import UserError
 
 Texts = Callable[[], Iterator[str]]
@@ -96,11 +96,8 @@ def _special(source: PreTrainedTokenizerBase, form: dict[str, Any], piece: str, 
 
 
 def renumbered(processor: Any, ids: dict[str, int]) -> Any:
-    """A post-processor of `tokenizers`, as JSON, with new ids of its special tokens.
-
-    Args:
-        processor: the JSON; None is returned unchanged.
-        ids: special token -> new id.
+    """A post-processor of `tokenizers`, as JSON, with new ids of its special tokens (`ids`: token -> id); None is
+    returned unchanged.
     """
     if not processor:
         return processor
@@ -139,7 +136,7 @@ def _unigram(form: dict[str, Any], special: list[str], texts: Texts, settings: V
             normalization_rule_name="identity", max_sentence_length=LONGEST,
             unk_id=0, bos_id=-1, eos_id=-1, pad_id=-1,
         )  # fmt: skip
-    except RuntimeError as error:  # it alone knows how many there are
+    except RuntimeError as error:  # its message alone says how many there are
         if found := re.search(r"value <= (\d+)", str(error)):
             raise _unfilled(settings.size, int(found[1]) + len(special) - 1) from None
         reason = " ".join(str(error).split())[:200]

@@ -43,11 +43,8 @@ SHOWN = ("kind", "polarity", "language", "prompts", "loss", "dtype", "steps")
 
 
 def base_of(weights: Path, name: str) -> dict[str, Any]:
-    """The base model of an adapter, for its manifest.
-
-    Args:
-        weights: the model's folder; if `fetch_model` made it, its manifest names the model.
-        name: the model's name in the study.
+    """The base model of an adapter, for its manifest, by its folder and its name in the study; `fetch_model` leaves a
+    manifest there that says more.
 
     Returns:
         `name`, and `id` and `revision` on the hub, `origin` and `licence`; unknown ones are empty.
@@ -79,13 +76,9 @@ def write(
 ) -> None:
     """Write README.md into an adapter's folder; equal manifests give equal bytes.
 
-    Args:
-        directory: the adapter's folder.
-        manifest: the adapter's manifest with `base`, see `base_of`; a composed adapter has it in the `parts` of its
-            task.
-        place: path in the usage example: a folder, or a repository on the hub.
-        base: repository of the base on the hub, instead of the one in the manifest.
-        licence: licence of the base, instead of the one in the manifest.
+    The manifest has `base`, see `base_of`; that of a composed adapter has it in the `parts` of its task. `place` is the
+    path in the usage example, a folder or a repository on the hub. `base` (a repository on the hub) and `licence`
+    replace those of the base in the manifest.
     """
     known = _base(manifest)
     known = {**known, "id": base, "revision": ""} if base else known

@@ -93,15 +93,8 @@ def for_language(
 
 
 def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
-    """Examples of an NLI classifier: pairs (premise, hypothesis) with the number of their label; at most
-    `lora.examples`.
-
-    Args:
-        tokenizer: of the language model.
-        rows: rows with `premise`, `hypothesis` and `label`.
-        lora: training settings.
-        language: English name of the pairs' language.
-        style: "chat" or "plain" prompts.
+    """Examples of an NLI classifier: pairs with `premise` and `hypothesis`, with the number of their `label`; other
+    arguments as in `for_task`, with `language` that of the pairs.
     """
     pairs = (
         (pair_prompt(row["premise"], row["hypothesis"], language, style), str(LABELS.index(row["label"])))

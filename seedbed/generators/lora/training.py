@@ -89,11 +89,7 @@ def train(
 def finish(trainer: Trainer, manifest: dict[str, Any], write: Callable[[Path], None], run: Run) -> dict[str, Any]:
     """Write a trained adapter and its manifest, with counts, losses and versions, and remove the checkpoints.
 
-    Args:
-        trainer: the finished trainer.
-        manifest: facts so far.
-        write: saves the adapter into a folder.
-        run: its output is written; `adapter_card.write` writes the card.
+    `manifest` are the facts so far; `write` saves the adapter into a folder.
 
     Returns:
         The manifest.
@@ -185,16 +181,10 @@ def _adapt(model: PreTrainedModel, lora: Lora) -> PeftModel:
 
 
 def adapt(model: PreTrainedModel, body: str, lora: Lora, *, spared: Sequence[str] = (), **options: Any) -> PeftModel:
-    """Add an adapter with initial weights to the body of a model.
-
-    Args:
-        model: the language model.
-        body: name of the module whose linear layers may get adapters.
-        lora: rank, alpha, dropout, targets and seed.
-        spared: modules of the body that get none.
-        options: further options of peft's LoraConfig.
+    """Add an adapter with initial weights to linear layers of the module `body` of a model, but for the modules
+    `spared` in it; `options` are further ones of peft's LoraConfig.
     """
-    # "all-linear" would reach a multimodal checkpoint's vision tower, and a pattern the head.
+    # "all-linear" would include the vision tower of a multimodal model, and a pattern perhaps the head.
     excluded = "|".join([rf"(?!{re.escape(body)}\.).*", *map(re.escape, spared)])
     options |= {"r": lora.rank, "lora_alpha": lora.alpha, "lora_dropout": lora.dropout, "target_modules": lora.targets}
     config = LoraConfig(bias="none", exclude_modules=excluded, **options)
@@ -238,12 +228,8 @@ def _alone(model: PeftModel, example: Example) -> dict[str, Tensor]:
 
 
 def save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:
-    """Write peft's two files with the same bytes on every machine: no path of the base, sets in sorted order.
-
-    Args:
-        model: the language model with its adapter.
-        base: the base model, as `adapter_card.base_of` has it.
-        directory: the folder that is written into.
+    """Write peft's two files into a folder with the same bytes on every machine: no path of the base, sets in sorted
+    order. `base` is as `adapter_card.base_of` has it.
     """
     state = get_peft_model_state_dict(model, save_embedding_layers=False)
     state = {key: value.detach().float().cpu().contiguous() for key, value in sorted(state.items())}

@@ -41,7 +41,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
             _packages(source, store, directory)
         else:
             _local(source, directory)
-        # What came, not what is made of it, which another version of a library may write otherwise.
+        # Of what was downloaded: what is converted from it depends on a library's version.
         came = sha256(directory) if source.hub else ""
         if source.convert and (files := _converted(directory, name)):
             record["converted"] = files
@@ -57,11 +57,11 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
 def _hub(source: Source, store: assets.Store, directory: Path) -> str:
     """Download the needed files of a repository; returns its commit."""
     commit = pin(store, source, kind="model")
-    # Not in `directory`, which goes with a killed job: the files that have come are not fetched again.
+    # Not in `directory`, which is removed with a killed job: the next one resumes the download.
     folder = store.folder / "models" / fingerprint([source.hub, commit])[:16]
     folder.mkdir(parents=True, exist_ok=True)
     with store.alone(str(folder)):
-        _download(source, commit, ["*.json"], folder)  # what it says of itself first: a bad model costs no gigabytes
+        _download(source, commit, ["*.json"], folder)  # first its description: a bad model costs no gigabytes
         _download(source, commit, WANTED, folder)
         if source.convert and (lacking := pickles.without_safetensors(folder)):
             pickled = [str(place.relative_to(folder) / pickles.PICKLED) for place in lacking]
@@ -77,7 +77,7 @@ def _download(source: Source, commit: str, patterns: list[str], folder: Path) ->
     import huggingface_hub
 
     with hub_errors(source.hub):
-        # One by one: of those that are cut, nothing is left.
+        # One at a time, because nothing is left of files that are interrupted.
         huggingface_hub.snapshot_download(
             source.hub, revision=commit, local_dir=folder, allow_patterns=patterns, max_workers=1
         )

@@ -23,11 +23,8 @@ COUNTS = (
 
 
 def keep_first_layers(directory: Path, layers: int) -> None:
-    """Keep the first `layers` blocks of a model, with its embeddings, its last norm and its heads.
-
-    Args:
-        directory: the saved model, of transformers or of sentence-transformers; it is changed in place.
-        layers: the number of blocks.
+    """Keep the first `layers` blocks of a saved model, of transformers or of sentence-transformers, in place, with its
+    embeddings, its last norm and its heads.
 
     Raises:
         UserError: it has fewer blocks, or its configuration does not say how many.

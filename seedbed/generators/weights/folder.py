@@ -23,5 +23,5 @@ def refuse_encoder_decoder(base: Path) -> None:
 def require_model(base: Path) -> None:
     """Stop, by a UserError, at a folder that `model_files.check` refuses, or that has no config.json."""
     model_files.check(base)
-    if not (base / "config.json").is_file():  # of an adapter transformers would load the base that it names
+    if not (base / "config.json").is_file():  # given an adapter, transformers would load the base that it names
         raise UserError(f"{base}: no config.json; expected the directory of a language model")

@@ -18,12 +18,8 @@ from seedbed.weights import LOCAL, REPORTED, opening, require_whole
 
 
 def open_language_model(base: Path, kind: Any = AutoModelForCausalLM, **options: Any) -> PreTrainedModel:
-    """Load the model of a folder, on the CPU if `options` name no other device.
-
-    Args:
-        base: the model's folder.
-        kind: one of transformers' Auto classes.
-        options: of its `from_pretrained`.
+    """Load the model of a folder by `kind`, one of transformers' Auto classes, on the CPU if `options` of its
+    `from_pretrained` name no other device.
 
     Raises:
         UserError: no model there, one that cannot be opened or lacks weights, or as `model_files.check`.
@@ -36,11 +32,8 @@ def open_language_model(base: Path, kind: Any = AutoModelForCausalLM, **options:
 
 
 def in_four_bits(setting: str, dtype: torch.dtype) -> dict[str, Any]:
-    """Options of `open_language_model` for weights in nf4 with double quantisation, as in QLoRA.
-
-    Args:
-        setting: name of the setting, for errors.
-        dtype: precision of computation.
+    """Options of `open_language_model` for weights in nf4 with double quantisation and computation in `dtype`, as in
+    QLoRA; messages begin with `setting`.
 
     Raises:
         UserError: there is no NVIDIA GPU, or no bitsandbytes.

@@ -47,7 +47,7 @@ def convert(directory: Path) -> dict[str, str]:
                 if fault := _run(Path(made), files):
                     name = files[0].relative_to(directory)
                     raise UserError(f"{name}: cannot be converted ({fault}); take a revision that has safetensors")
-                # What it wrote that is no weights is not taken.
+                # Nothing but weights is taken of what it wrote.
                 for path in (*Path(made).glob("model*.safetensors"), *Path(made).glob("model.safetensors.index.json")):
                     shutil.move(path, folder / path.name)
             for file in (*files, folder / INDEX):

@@ -21,18 +21,12 @@ def translate(
     backend: Backend, rows: pd.DataFrame, languages: tuple[str, str], *, generator: Generator, weights: str, state: Path
 ) -> pd.DataFrame:
     """Translate each text of each row with a loaded translator; completed texts are cached in a journal, see
-    `triplets.complete`.
+    `triplets.complete`, which has the further arguments.
 
-    Texts are cleaned, so that a line break in a text does not split its row. Empty texts are not translated. A text of
-    more than `max_prompt_tokens` tokens is neither sent nor truncated: its translation is empty and not finished.
-
-    Args:
-        backend: the translator.
-        rows: `id`, `anchor`, `positive` and `negative`, which may be empty.
-        languages: source and target language, in the translator's codes (NLLB: `eng_Latn`).
-        generator: its settings.
-        weights: digest of its weights, see `manifests.digest_of`.
-        state: folder of journals, see `folder_for`.
+    Rows have `id`, `anchor`, `positive` and `negative`. Texts are cleaned, so that a line break in a text does not
+    split its row. Empty texts are not translated. A text of more than `max_prompt_tokens` tokens is neither sent nor
+    truncated: its translation is empty and not finished. `languages` are source and target, in the translator's codes
+    (NLLB: `eng_Latn`).
 
     Returns:
         The same columns in the other language, `anchor_finished`, `positive_finished`, `negative_finished` ("true" or
@@ -58,7 +52,7 @@ def translate(
 def _table(rows: pd.DataFrame, done: dict[str, Completion]) -> pd.DataFrame:
     columns = {"id": rows["id"].to_list()}
     for side in SIDES:
-        # Nothing to translate is translated, a text that was not sent is not.
+        # An empty text counts as finished, a text that was too long to be sent does not.
         made = [
             done.get(f"{side}/{row}", Completion("", "", finished=not text))
             for row, text in zip(rows["id"], rows[side], strict=True)

@@ -75,11 +75,8 @@ class Journal:
         self.done |= {completion.id: completion for completion in completions}
 
     def keep(self, completions: Iterable[Completion], report: Callable[[int], object] = lambda count: None) -> None:
-        """Commit completions as they come, `COMMIT_ROWS` at a time; at an error, those before it.
-
-        Args:
-            completions: completions as they are generated.
-            report: called with the number of completions after each commit.
+        """Commit completions as they are generated, `COMMIT_ROWS` at a time; at an error, those before it. `report`
+        gets the number of completions after each commit.
         """
         group: list[Completion] = []
         try:
@@ -112,30 +109,22 @@ def journal_name(
     weights: str,
     adapters: Mapping[str, Path | None] | None = None,
 ) -> str:
-    """Name of a journal: a hash of prompts, settings, weights and adapters, without settings that change no result.
+    """Name of a journal: a hash of pairs (key, prompt), settings, weights and adapters, without settings that change no
+    result.
 
-    Args:
-        prompts: pairs (key, prompt).
-        generator: settings.
-        weights: digest of the base's weights, see `manifests.digest_of`.
-        adapters: polarity -> folder of its adapter.
+    `weights` is the digest of the base's weights, see `manifests.digest_of`; `adapters` are folders by polarity.
     """
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
     return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, written_by(generator, weights)])
 
 
 def written_by(generator: Generator, weights: str) -> dict[str, Any]:
-    """The settings and weights that a generator's completions depend on, apart from prompts and adapters.
-
-    Args:
-        generator: settings.
-        weights: digest of the base's weights.
-    """
+    """The settings and weights (a digest) that a generator's completions depend on, apart from prompts and adapters."""
     made_by: dict[str, Any] = generator.model_dump(mode="json", include={"prompts", "template", *WRITES})
-    # A commit that is pinned later asks nothing again: the digest says which weights they are.
+    # Without the revision, so that pinning it later repeats nothing: the digest says which weights they are.
     origin = {name: value for name, value in generator.origin.items() if name != "revision"}
     made_by |= {"origin": origin, "weights": weights}
-    if generator.quantization == "none":  # as the names of journals were before there was a choice
+    if generator.quantization == "none":  # as in the names of journals from before this setting
         del made_by["quantization"]
     if generator.source:  # the precision of a server's model does not depend on this machine
         made_by["dtype"] = precision(generator.dtype)
@@ -149,10 +138,8 @@ def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]
     """Context with the journal of all completions with given settings; only one process can have it at a time.
 
     Other processes wait, and then read the completions in it. The lock is released when a process ends in any way.
-
-    Args:
-        state: folder that the study's jobs share; None: nothing is stored.
-        made_by: everything that a completion depends on, apart from its prompt.
+    `state` is the folder that the study's jobs share, None: nothing is stored; `made_by` is everything that a
+    completion depends on, apart from its prompt.
     """
     if state is None:
         yield MemoryJournal()
@@ -170,11 +157,7 @@ def open_journal(file: Path) -> Iterator[Journal]:
 
 
 def folder_for(generator: Generator, state: Path, own: Path) -> Path:
-    """The folder of a job's journals: for a server `answers`, which is kept; else the job's own, removed with it.
-
-    Args:
-        generator: settings.
-        state: folder that the study's jobs share.
-        own: folder of the job's state in it, see `checkpoints.own_state`.
+    """The folder of a job's journals: for a server `answers` of the `state` that the study's jobs share, which is kept;
+    else the job's `own` (`checkpoints.own_state`), removed with it.
     """
     return state / ANSWERS if generator.endpoint else own

@@ -32,7 +32,7 @@ COLUMNS = ["id", "translator", *ASPECTS]
 TEXTS = 256
 """Texts whose candidates vLLM scores at a time: fewer would idle the GPU, a kill would lose more."""
 DIGITS = 4
-"""Decimals of a score: what floats of other batches of a GPU differ in is beyond."""
+"""Decimals of a score; differences between a GPU's batches are smaller."""
 _LISTED = re.compile(r"^\s*(\d+)[.)][ \t]+(?=[^\d\s])", re.MULTILINE)
 """The number of a line of a list whose lines name what they score, as in "1. Meaning: 8"."""
 _SCALE = re.compile(
@@ -232,7 +232,7 @@ def _by_likelihood(
     by_text: dict[str, list[Pair]] = {}
     for pair in pairs:
         by_text.setdefault(pair.text, []).append(pair)
-    # Transformers reads the candidates of one text as a tree; vLLM finds by itself what prompts share.
+    # Transformers reads the candidates of one text as a tree; vLLM itself finds what prompts share.
     texts = 1 if judge.generator.backend == "transformers" else TEXTS
     done: list[Completion] = []
     groups = [*by_text.values()]

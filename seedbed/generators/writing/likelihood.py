@@ -1,9 +1,9 @@
-"""How likely a language model finds answers to prompts: one function, which reads them in the way that suits them.
+"""Log-likelihoods of answers to prompts by a language model, computed in one of four ways.
 
-In batches, each prompt once, and every answer after the keys and values of a whole batch. Prompts that begin alike are
-read with their answers as a tree of tokens, which is one sequence to a model, where a token sees its ancestors alone,
-at its own depth: an instruction and a source are read once for all candidates. A model that keeps more than keys and
-values reads whole sequences. An encoder-decoder reads prompts by its encoder and answers by its decoder.
+Usually a batch of prompts is read once, and each answer after their cached keys and values. Prompts that begin alike
+are read with their answers as a tree of tokens: one sequence in which each token attends to its ancestors only, at the
+position of its depth. So what all candidates share is read once. A model that caches more than keys and values reads
+whole sequences. An encoder-decoder reads prompts by its encoder and answers by its decoder.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ from seedbed.generators.writing.vllm_likelihood import by_vllm
 from seedbed.io import UserError
 
 MASKED = {"full_attention", "sliding_attention"}
-"""Kinds of layers whose attention a mask says as a whole."""
+"""Types of layers whose attention is given by a mask alone."""
 ATTENTION = MASKED | {"chunked_attention"}
-"""Kinds of layers that keep keys and values, and nothing else."""
+"""Types of layers that cache nothing but keys and values."""
 
 Tokens = Sequence[int]
 Report = Callable[[Sequence[int], np.ndarray], object]
@@ -52,7 +52,7 @@ def answer_log_likelihoods(
     Raises:
         UserError: the back end has none, or an answer is longer than what it may write.
     """
-    # By what they have, not by their classes: an edit of how these write would change who only weighs.
+    # By attributes: if their classes were imported, an edit of how they generate would re-run these jobs.
     if hasattr(backend, "model"):
         return log_likelihoods(backend.model, prompts, answers, backend.batch_size, report, alike=alike)
     if hasattr(backend, "engine"):
@@ -139,12 +139,12 @@ class _Tree:
 
 
 def _kinds(model: PreTrainedModel | PeftModel) -> set[str]:
-    """Kinds of a model's layers, empty where it has one."""
+    """Types of a model's layers; empty if all are alike."""
     return {*(getattr(model.config.get_text_config(), "layer_types", None) or ())}
 
 
 def _layers(model: PreTrainedModel) -> set[str] | None:
-    """Kinds of a model's layers, empty where it has one; None: a tree is nothing to it, by its positions or layers."""
+    """As `_kinds`; None: the model cannot read a tree of tokens, because of its positions or layers."""
     config, kinds = model.config.get_text_config(), _kinds(model)
     rotates = getattr(config, "rope_parameters", None) or getattr(config, "rope_theta", None)
     takes = "position_ids" in inspect.signature(model.forward).parameters
@@ -153,7 +153,7 @@ def _layers(model: PreTrainedModel) -> set[str] | None:
 
 
 def _attends(model: PreTrainedModel | PeftModel) -> bool:
-    """Whether all that a model keeps of what it read is keys and values, which can be cut back."""
+    """Whether a model caches nothing but keys and values, which can be cut back."""
     return not model._is_stateful and _kinds(model) <= ATTENTION
 
 
@@ -166,7 +166,7 @@ def _of_tree(
     for end in ends:
         for spine in spines(answers):
             tree.add(spine, end)
-    # The token before each token of each answer, of each prompt.
+    # For each prompt and answer: the places of the tokens before the tokens of the answer.
     before = [[[end, *tree.add(answer[:-1], end)] for answer in answers] for end in ends]
     asked = sorted({place for rows in before for row in rows for place in row})
     chances = _of_places(model, tree, asked, layers)
@@ -225,7 +225,7 @@ def left_padded(prompts: Sequence[Tokens], device: torch.device) -> tuple[Tensor
 
 
 def _of_batch(model: PreTrainedModel | PeftModel, prompts: Sequence[Tokens], answers: Sequence[Tokens]) -> np.ndarray:
-    """One batch. A cache that knows no config keeps all of a sliding window: it can be cut back."""
+    """One batch. The cache gets no config: so it keeps all of a sliding window, and can be cut back."""
     tokens, mask = left_padded(prompts, model.device)
     cache = DynamicCache()
     first = _chances(model, read(model, tokens, prompts), mask, cache, last=1)[:, 0]

@@ -28,12 +28,7 @@ def prompter(
 ) -> Callable[[str, str, Polarity], str]:
     """A function from (row id, premise, polarity) to the prompt of a method: few-shot without adapters, else zero-shot.
 
-    Args:
-        method: the method.
-        language: English name of the output's language.
-        style: "chat" or "plain".
-        seed: seed of the sampled instruction and examples.
-        shots: the number of examples.
+    `language` is the English name of the output's language; `seed` samples instruction and `shots` examples.
     """
     if (words := WRITING[method].prompt) in FEW_SHOT:
         return lambda row, premise, polarity: few_shot(premise, polarity, language, row, seed, shots, words)
@@ -48,19 +43,11 @@ def zero_shot(premise: str, polarity: Polarity, language: str, style: Style) -> 
 
 
 def few_shot(premise: str, polarity: Polarity, language: str, row: str, seed: int, shots: int, words: str) -> str:
-    """The SynCSE-partial prompt with output in `language`: one of 4 instructions, `shots` of 18 examples; paper 000,
-    A.3, A.4.
+    """The SynCSE-partial prompt with output in `language` (an English name): one of 4 instructions, `shots` of 18
+    examples; paper 000, A.3, A.4.
 
-    They are sampled by a hash of (seed, polarity, row): neither other rows nor a library's generator changes them.
-
-    Args:
-        premise: the anchor.
-        polarity: "positive" or "negative".
-        language: English name of the output's language.
-        row: the row's id.
-        seed: the seed.
-        shots: the number of examples.
-        words: a file of resources/prompts; "questions" requests a question to a passage instead of a sentence.
+    They are sampled by a hash of (seed, polarity, row id): neither other rows nor a library's generator changes them.
+    `words` is a file of resources/prompts; "questions" requests a question to a passage instead of a sentence.
     """
     forms = _read(words)
     key = f"{seed}/{polarity}/{row}"
@@ -90,14 +77,8 @@ def translation_prompt(text: str, language: str, pivot: str, style: Style) -> st
 def judging_prompts(text: str, english: str, language: str, pivot: str, style: Style) -> dict[str, str]:
     """Prompts for scores of a translation: aspect -> prompt for one score; `numbers` -> prompt for all (LiRA, 4.1.2).
 
-    Text and translation come first, so that the prompts of all candidates of a text have a common prefix.
-
-    Args:
-        text: the source text.
-        english: its translation.
-        language: English name of the text's language.
-        pivot: English name of the translation's language.
-        style: "chat" or "plain".
+    Text and translation come first, so that the prompts of all candidates of a text have a common prefix. `language`
+    and `pivot` are the English names of their languages.
     """
     forms = _styled("judging", style)
     frame = _fill(forms["beginning"], text=text, language=language, pivot=pivot)
@@ -122,15 +103,10 @@ def without_thoughts(text: str) -> str:
 
 
 def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | str] | None = None) -> str:
-    """The mark that opens the model's reasoning, if the chat template itself adds it to prompts (DeepSeek-R1); else
-    empty.
+    """The mark that opens the model's reasoning, if the chat template, with these variables, itself adds it to prompts
+    (DeepSeek-R1); else empty.
 
     The model's output then lacks the mark. Prepend it, otherwise reasoning that is cut off would look like an answer.
-
-    Args:
-        tokenizer: of the language model.
-        style: "chat" or "plain".
-        template: variables of the chat template.
     """
     if style == "plain":
         return ""
@@ -157,14 +133,10 @@ def with_shots(
     options: Sequence[str] = (),
     only_label: bool = False,
 ) -> str:
-    """The prompt for the label of `text` after in-context examples (text, label); MINERS, tables 17 and 18.
+    """The prompt for the label of `text` after in-context examples (text, label), in their order; MINERS, tables 17 and
+    18.
 
-    Args:
-        text: the text to label.
-        shots: the examples, in their order in the prompt.
-        instruction: what the model is requested to do.
-        options: labels that the prompt lists.
-        only_label: True to request the label alone.
+    It lists the labels in `options`, and requests the label alone if `only_label`.
     """
     forms = _read("icl")
     asked = _fill(forms["instruction"], instruction=instruction + (forms["only_label"] if only_label else ""))
@@ -190,17 +162,11 @@ def options_prompt(question: str, options: Sequence[str], passage: str, style: S
 def encode(
     tokenizer: Any, prompt: str, style: Style, *, bos: bool = True, template: Mapping[str, bool | str] | None = None
 ) -> list[int]:
-    """Token ids of a prompt, ready for the completion, with one BOS if the model has one.
+    """Token ids of a prompt, ready for the completion, with one BOS if the model has one; a plain one has none without
+    `bos`.
 
-    The chat template is rendered and tokenised in one call: rendering to text and tokenising that with special tokens
-    would give two BOS (transformers#37686).
-
-    Args:
-        tokenizer: of the language model.
-        prompt: the text.
-        style: "chat" or "plain".
-        bos: False: a plain prompt without BOS.
-        template: variables of the chat template.
+    The chat template, with its variables in `template`, is rendered and tokenised in one call: rendering to text and
+    tokenising that with special tokens would give two BOS (transformers#37686).
 
     Raises:
         UserError: style "chat" and the tokenizer has no chat template.

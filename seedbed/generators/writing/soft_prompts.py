@@ -33,12 +33,8 @@ def followed(prompt: Sequence[int], tokens: Sequence[int]) -> list[int]:
 
 @torch.inference_mode()
 def read(model: PreTrainedModel, tokens: Tensor, prompts: Sequence[Sequence[int]]) -> dict[str, Tensor]:
-    """The model inputs of prompts: `input_ids`, or `inputs_embeds` of all if any prompt has vectors.
-
-    Args:
-        model: the language model.
-        tokens: (b, t), the prompts' token ids, padded on the left.
-        prompts: the prompts, those with vectors as `Prefixed`.
+    """The model inputs of prompts, some maybe `Prefixed`: `input_ids`, or `inputs_embeds` of all if any prompt has
+    vectors. `tokens` (b, t) are their token ids, padded on the left.
     """
     if not any(isinstance(prompt, Prefixed) for prompt in prompts):
         return {"input_ids": tokens}

@@ -71,14 +71,8 @@ class Writer:
         report: Callable[[int], object],
         adapter: Path | None = None,
     ) -> None:
-        """Keep the model's answers in a journal. A prompt that is too long is not sent, and never truncated: its answer
-        is empty and not finished.
-
-        Args:
-            requests: the prompts.
-            journal: it gets the answers.
-            report: called with numbers of answers as the journal has them.
-            adapter: see `Backend.write`.
+        """Keep the model's answers in a journal; `report` gets their numbers. A prompt that is too long is not sent,
+        and never truncated: its answer is empty and not finished.
         """
         limit = self.generator.sampling.max_prompt_tokens
         short = [one for one in requests if fits(one.prompt, limit)]
@@ -91,13 +85,8 @@ class Writer:
 def writer_of(
     generator: Generator | None, reads: str, base: Path | None, state: Path, adapters: Sequence[Path] = ()
 ) -> Writer | None:
-    """The `Writer` of a program's arguments.
-
-    Args:
-        generator: None: no model is used.
-        reads, state: see `Writer`.
-        base: folder of its weights; None: it is on a server.
-        adapters: folders of its adapters.
+    """The `Writer` of a program's arguments; None without a generator. `base` is the folder of its weights, None: it is
+    on a server.
     """
     if not generator:
         return None

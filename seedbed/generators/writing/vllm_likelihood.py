@@ -26,12 +26,9 @@ def by_vllm(
     answers: Sequence[Sequence[int]],
     report: Callable[[Sequence[int], np.ndarray], object],
 ) -> np.ndarray:
-    """Log-likelihood (prompts, answers) of each answer after each prompt, in nats.
+    """Log-likelihood (prompts, answers) of each answer after each prompt by a `VllmBackend`, in nats.
 
     Those of the model as it is, before temperature and penalties: vLLM's "raw_logprobs", which are its default.
-
-    Args:
-        backend: a `VllmBackend`.
 
     Raises:
         UserError: an answer is longer than what the engine has room for after a prompt.

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from transformers import AutoModel, AutoTokenizer
 
-from seedbed.classifiers import tuning
+from seedbed.classifiers import heads, tuning
 from seedbed.classifiers.tuning import Fitting, Tuned, split_stratified, train
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
@@ -70,7 +70,7 @@ def equal(one: Tuned, other: Tuned) -> bool:
 
 
 def test_it_learns_what_can_be_told_from_a_word(tuned: Tuned) -> None:
-    assert tuned.label(list(TEST["text"])) == list(TEST["label"])
+    assert tuned.answers(TEST) == list(TEST["label"])
     report = tuned.report
     assert report["examples"] == {"trained": 72, "held_out": 24} and report["labels"] == sorted({*TRAIN["label"]})
     assert report["accuracies"][report["kept_epoch"] - 1] == max(report["accuracies"]) == 1
@@ -107,14 +107,16 @@ def test_of_a_text_it_reads_as_much_as_is_asked_for_and_the_model_can(
     assert len(tokens["input_ids"]) == read
 
 
-def test_neither_batches_nor_their_order_nor_padding_change_a_label(tuned: Tuned) -> None:
-    texts = [*TEST["text"][:20], "water " * 80, "food"]
-    found = tuning.logits(tuned.model, tuned.tokenizer, tuned.encoded(texts))
-    for size in (1, 5):
-        np.testing.assert_allclose(
-            tuning.logits(tuned.model, tuned.tokenizer, tuned.encoded(texts), size), found, atol=1e-5
-        )
-    assert tuned.label(texts[::-1], 7)[::-1] == tuned.label(texts)
+def test_neither_batches_nor_their_order_nor_padding_change_a_label(
+    tuned: Tuned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    test = pd.DataFrame({"text": [*TEST["text"][:20], "water " * 80, "food"]})
+    found, labels = tuning.logits(tuned.model, tuned.tokenizer, tuned.encoded(test["text"])), tuned.answers(test)
+    for size in (1, 5, 7):
+        monkeypatch.setattr(heads, "SCORED_AT_ONCE", size)
+        again = tuning.logits(tuned.model, tuned.tokenizer, tuned.encoded(test["text"]))
+        np.testing.assert_allclose(again, found, atol=1e-5)
+    assert tuned.answers(test[::-1])[::-1] == labels
 
 
 def test_its_scores_are_those_of_the_head_on_the_first_token(tuned: Tuned, base: Path) -> None:
@@ -209,7 +211,7 @@ def test_a_training_that_has_ended_has_no_checkpoint_to_take_one_step_more_from(
 
 @pytest.mark.parametrize("architecture", ["xlm-roberta", "modernbert"])
 def test_other_architectures(make_weights: Callable[..., Path], tmp_path: Path, architecture: str) -> None:
-    found = tune(make_weights(architecture), tmp_path, epochs=1).label(list(TEST["text"]))
+    found = tune(make_weights(architecture), tmp_path, epochs=1).answers(TEST)
     assert len(found) == len(TEST) and {*found} <= {*TRAIN["label"]}
 
 

@@ -94,23 +94,23 @@ def test_spans_are_those_of_the_published_algorithm_on_long_contexts(base: Path)
     reader, rows = fixed(base), asked(50, 5, length=90)
     windows = reader.windows(list(rows["question"]), list(rows["context"]))
     assert len(windows) > 4 * len(rows) and {window.question for window in windows} == {*range(50)}
-    found = reader.answer(list(rows["question"]), list(rows["context"]))
+    found = reader.answers(rows)
     pairs = [*zip(rows["question"], rows["context"], strict=True)]
     assert found == [by_hand(reader, *pair, READING) for pair in pairs] and len({*found}) > 12 and all(found)
     # The limits count: other ones give other spans.
-    few = pairs[:10]
+    few = rows[:10]
     for change in ({"max_answer": 1}, {"candidates": 1}, {"stride": 4}):
         other = fixed(base, **change)
-        again = other.answer(*map(list, zip(*few, strict=True)))
-        assert again == [by_hand(other, *pair, other.reading) for pair in few] != found[:10]
+        assert other.answers(few) == [by_hand(other, *pair, other.reading) for pair in pairs[:10]] != found[:10]
 
 
-def test_batches_and_their_order_change_no_answer(base: Path) -> None:
+def test_batches_and_their_order_change_no_answer(base: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     reader, rows = fixed(base), asked(20, 6, length=60)
-    texts = list(rows["question"]), list(rows["context"])
-    found = reader.answer(*texts, batch_size=7)
-    assert reader.answer(*texts, batch_size=64) == found
-    assert reader.answer(texts[0][::-1], texts[1][::-1])[::-1] == found
+    found = reader.answers(rows)
+    assert reader.answers(rows[::-1])[::-1] == found
+    for size in (7, 64):
+        monkeypatch.setattr(questions, "SCORED_AT_ONCE", size)
+        assert reader.answers(rows) == found
 
 
 def test_every_token_of_a_context_is_in_a_window_and_neighbours_share_the_stride(base: Path) -> None:
@@ -153,7 +153,7 @@ def reader(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Reader:
 
 def test_it_learns_what_can_be_told_from_a_word(reader: Reader) -> None:
     test = asked(40, 1, length=40)
-    found = reader.answer(list(test["question"]), list(test["context"]))
+    found = reader.answers(test)
     right = [one.strip() == json.loads(gold)[0] for one, gold in zip(found, test["answers"], strict=True)]
     assert np.mean(right) > 0.8
     assert reader.report["losses"][-1] < reader.report["losses"][0]
@@ -204,7 +204,7 @@ def test_the_prefix_stands_before_the_question(base: Path) -> None:
 @pytest.mark.parametrize("architecture", ["xlm-roberta", "modernbert"])
 def test_other_architectures(make_weights: Callable[..., Path], tmp_path: Path, architecture: str) -> None:
     found = learn(make_weights(architecture), tmp_path, TRAIN[:32], epochs=1)
-    assert len(found.answer(list(TRAIN["question"]), list(TRAIN["context"]))) == len(TRAIN)
+    assert len(found.answers(TRAIN)) == len(TRAIN)
 
 
 def changed(**columns: str) -> pd.DataFrame:

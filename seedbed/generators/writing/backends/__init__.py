@@ -62,7 +62,7 @@ class Backend:
     """Whether an answer of which the length limit left nothing is one; else it is an error: of a model that thinks."""
 
     def __init__(self, generator: Generator, base: Path) -> None:
-        from seedbed.weights import open_tokenizer  # with torch, which who plans a study does not need
+        from seedbed.weights import open_tokenizer  # imports torch, which planning a study does not need
 
         self.tokenizer, self.style, self.sampling = open_tokenizer(base), generator.prompts, generator.sampling
         self.template = generator.template
@@ -112,10 +112,7 @@ def with_thoughts(backend: Backend, requests: Sequence[Request], adapter: Path |
 def require_no_thoughts(backend: Backend, answer: str, instead: str) -> None:
     """Check that a model's chat template begins no thoughts, after which the answer itself does not come next.
 
-    Args:
-        backend: the model, with its tokenizer.
-        answer: what should come next, for the message.
-        instead: the setting that needs no such answer.
+    The message says what should come next (`answer`), and which setting needs no such answer (`instead`).
 
     Raises:
         UserError: it begins thoughts.
@@ -133,12 +130,8 @@ def fits(prompt: Prompt, limit: int) -> bool:
 
 
 def open_backend(generator: Generator, base: Path | None, adapters: Sequence[Path] = ()) -> Backend:
-    """Load a language model with the back end of its settings.
-
-    Args:
-        generator: the settings.
-        base: folder of the weights; None for a model on a server.
-        adapters: the adapters that `write` will be given.
+    """Load a language model with the back end of its settings, and the adapters that `write` will be given. `base` is
+    the folder of its weights; None: it is on a server.
 
     Raises:
         UserError: the back end's package is not installed, its settings are incomplete, it cannot run this base, or as

@@ -40,7 +40,7 @@ class EncoderDecoderBackend(HfBackend):
         the text, EOS; outputs begin with the target language's token. Source: NLLB team (2022), "No language left
         behind", section 8.3.
         """
-        # Not its vocabulary: M2M100's tokenizer knows the tokens of languages besides.
+        # Not by the vocabulary, which lacks the language tokens of M2M100.
         known = {code: self.tokenizer.convert_tokens_to_ids(code) for code in (source, target)}
         for code, token in known.items():
             if token in (None, self.tokenizer.unk_token_id):

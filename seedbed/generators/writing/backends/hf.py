@@ -191,16 +191,12 @@ class GenerationBatch:
 
 
 def sample_tokens(logits: Tensor, rows: GenerationBatch, sampling: Sampling) -> Tensor:
-    """Sample the next token (rows,) from logits (rows, vocabulary), with penalty and warping as in transformers.
+    """Sample the next token (rows,) of each row of a batch from logits (rows, vocabulary), with penalty and warping as
+    in transformers.
 
     A row takes the token at which its cumulative probability exceeds its own uniform number, so that the result depends
     neither on other rows of the batch nor on the device's generator. Only the best candidates are sorted: sorting 262k
     logits takes longer than a step of the model, and penalising all of them a fifth of one.
-
-    Args:
-        logits: (rows, vocabulary).
-        rows: the batch.
-        sampling: temperature, top_k, top_p and repetition penalty.
     """
     if sampling.temperature == 0 and sampling.repetition_penalty == 1:
         return logits.argmax(-1)

@@ -16,9 +16,9 @@ from transformers import PreTrainedTokenizerBase as Base
 
 from seedbed.corpora.select.subset import subset
 from seedbed.encoders.models import loading
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.encoders.vocabulary import replace, tokenizer
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
-from seedbed.encoders.vocabulary.settings import Vocabulary
 from seedbed.io import UserError, read_json, sha256
 from tests import tiny
 

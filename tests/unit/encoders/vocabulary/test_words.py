@@ -7,8 +7,8 @@ from pathlib import Path
 import fasttext
 import numpy as np
 
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.encoders.vocabulary.fasttext import vectors
-from seedbed.encoders.vocabulary.settings import Vocabulary
 from tests.tiny import sentences
 
 
