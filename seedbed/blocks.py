@@ -39,7 +39,6 @@ def sample(rows: int, count: int, seed: int) -> np.ndarray:
     Args:
         rows: the number of rows of the table.
         count: the number of rows to select; all if there are fewer.
-        seed: seed of the sampling.
     """
     places = np.arange(rows, dtype=np.int32 if rows < 2**31 else np.int64)
     np.random.RandomState(seed).shuffle(places)
@@ -107,11 +106,7 @@ class Seen:
 
 
 class SeenRows:
-    """The keys that kept rows have in some columns; a row is kept if no kept row has one of its keys in that column.
-
-    Args:
-        columns: names of the columns.
-    """
+    """The keys that kept rows have in some columns; a row is kept if no kept row has one of its keys in that column."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._seen = {name: Seen() for name in columns}

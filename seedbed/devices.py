@@ -29,10 +29,6 @@ HELD: list[FileLock] = []
 def visible_gpus(count: int, environment: Mapping[str, str]) -> dict[str, str]:
     """The environment variable that gives a run's jobs the first `count` GPUs, of those that the run itself sees.
 
-    Args:
-        count: the number of GPUs.
-        environment: the run's environment.
-
     Raises:
         UserError: the run sees fewer.
     """
@@ -50,7 +46,6 @@ def claim(environment: MutableMapping[str, str], folder: Path = FOLDER) -> None:
 
     Args:
         environment: the job's environment; CUDA_VISIBLE_DEVICES is set.
-        folder: folder of lock files.
     """
     if environment.get(SHARED) and (count := environment.get(REQUESTED)) is not None:
         environment[VISIBLE] = ",".join(_hold(int(count), environment[SHARED].split(","), folder))

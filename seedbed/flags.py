@@ -31,7 +31,6 @@ def read(model: type[M], words: list[str]) -> M:
     A field takes one word, several (a list, or NAME=VALUE of a mapping), none (`true`), or JSON.
 
     Args:
-        model: the model.
         words: the command line without the program's name.
 
     Raises:

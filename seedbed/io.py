@@ -33,7 +33,6 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
     """Read a TSV of text columns, in file order.
 
     Args:
-        path: the file.
         columns: columns that it must have; others are returned too.
         unique: a column that must have no repeated values, if it exists; None: none.
 
@@ -51,7 +50,6 @@ def read_blocks(path: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFra
     """Iterate over a TSV of text columns in blocks of about a megabyte, in file order.
 
     Args:
-        path: the file.
         columns: columns that it must have; others are returned too.
 
     Raises:
@@ -86,10 +84,6 @@ def _require_columns(header: list[str], columns: Sequence[str], path: Path) -> N
 def decoded(stream: BinaryIO, name: str | Path) -> Iterator[str]:
     """Iterate over the text of a UTF-8 file, in whole lines of about a megabyte at a time.
 
-    Args:
-        stream: the file.
-        name: its name, for messages.
-
     Raises:
         UserError: a byte that is not UTF-8, or a line of more than LINE bytes.
     """
@@ -119,7 +113,6 @@ def tab_separated(parts: Iterable[str], name: str | Path) -> Iterator[list[list[
 
     Args:
         parts: parts of a text, of whole lines.
-        name: the file's name, for messages.
 
     Raises:
         UserError: a line has another number of fields than the first.
@@ -143,7 +136,6 @@ def write_table(table: pd.DataFrame | Iterable[pd.DataFrame], path: str | Path) 
 
     Args:
         table: the table, or its rows in one or more blocks.
-        path: the file.
     """
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for place, block in enumerate([table] if isinstance(table, pd.DataFrame) else table):

@@ -25,8 +25,6 @@ def write(directory: Path, facts: Mapping[str, Any], tell: Tell | None = None) -
     """Write the manifest of a folder: facts, and the digest of each file.
 
     Args:
-        directory: the folder.
-        facts: JSON.
         tell: called first, so that the manifest includes what it writes.
 
     Returns:
@@ -49,10 +47,6 @@ def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]
     """Read a manifest or list and check that its files are unchanged.
 
     A file is read only if its times say that it may have changed.
-
-    Args:
-        output: the manifest or list.
-        digest: computes a file's digest.
 
     Raises:
         UserError: no such manifest, or a file is missing or changed.

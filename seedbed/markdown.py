@@ -8,8 +8,6 @@ def table(head: Sequence[Any], rows: Iterable[Iterable[Any]], *, right: int = 0)
     """A table in Markdown; a `|` in a cell is escaped.
 
     Args:
-        head: the heading.
-        rows: the rows.
         right: the number of right-aligned columns, which are the last.
     """
     lines = [[str(cell).replace("|", "\\|") for cell in row] for row in (head, *rows)]

@@ -96,7 +96,6 @@ def fit(trainer: Trainer, minutes: float) -> None:
     Of several processes, the main one shows progress and saves checkpoints; all go on from the same.
 
     Args:
-        trainer: the trainer.
         minutes: minutes between two checkpoints; 0: after each step. No result depends on it.
 
     Raises:
@@ -134,12 +133,9 @@ def encoder_arguments(
     batch and so the in-batch negatives.
 
     Args:
-        kind: the class of the arguments.
         settings: has batch_size, learning_rate and weight_decay.
         dtype: bfloat16 or float32.
         seed: the seed, see `mixed`.
-        checkpoints: the folder of checkpoints.
-        **more: further arguments.
     """
     arguments = kind(
         output_dir=str(checkpoints),

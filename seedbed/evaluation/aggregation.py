@@ -134,9 +134,6 @@ class Aggregate:
 
         Args:
             ours: items (n_seeds, n_items, k).
-            theirs: items of the other system.
-            resamples: the number of resamples of the test.
-            seed: seed of the resampling.
         """
         return self.test(self.test_scores(ours), self.test_scores(theirs), resamples, seed)
 

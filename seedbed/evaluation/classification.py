@@ -16,7 +16,6 @@ def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
 
     Args:
         test: rows with `id` and `label`.
-        predicted: a label for each row.
 
     Raises:
         UserError: the number of predictions is not that of the rows.
@@ -36,7 +35,6 @@ def f1_by_class(items: pd.DataFrame, labels: Sequence[str]) -> dict[str, float]:
 
     Args:
         items: the items of `of_labels`.
-        labels: the classes.
     """
     found = f1_score(items["gold"], items["predicted"], labels=[*labels], average=None, zero_division=0)
     return dict(zip(labels, map(float, found), strict=True))
@@ -46,10 +44,7 @@ def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, 
     """The labels of the training set and `also` others, sorted.
 
     Args:
-        protocol: the protocol's name, for messages.
-        test: rows with `label`.
         train: rows with `label`; None: no training set.
-        also: further allowed labels.
 
     Raises:
         UserError: no training set, or a test label that is not among them.

@@ -39,7 +39,6 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
     """Read a test or training set with the columns of the protocol's kind.
 
     Args:
-        task: the task.
         path: a TSV; None or empty: there is none.
 
     Returns:

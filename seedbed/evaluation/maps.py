@@ -22,7 +22,6 @@ def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFr
     Args:
         sets: language -> `id`, `text` and `label`; translations have the same id.
         count: texts in all languages together; all if there are fewer.
-        seed: seed of the sampling.
 
     Returns:
         `id`, `language`, `text` and `label`.
@@ -53,7 +52,6 @@ def sample_pairs(sets: Mapping[str, pd.DataFrame], count: int, seed: int, pivot:
     Args:
         sets: language -> `id`, `text` and `pivot`.
         count: pairs of each language.
-        seed: seed of the sampling.
         pivot: the language of `pivot`.
 
     Returns:
@@ -78,7 +76,6 @@ def to_plane(embeddings: ArrayLike, how: TextMap) -> NDArray[np.float64]:
 
     Args:
         embeddings: (n, d).
-        how: the method, its seed, and its perplexity or number of neighbours.
 
     Returns:
         Places (n, 2); only which points are near each other is meaningful.
@@ -118,9 +115,6 @@ def write(drawn: pd.DataFrame, places: NDArray[np.float64], backbone: str, recip
     Args:
         drawn: n texts as `sample` returns them.
         places: (n, 2).
-        backbone: the encoder's backbone.
-        recipe: the encoder's recipe.
-        path: the TSV.
     """
     x, y = ([f"{value:.3f}" for value in axis] for axis in places.T)
     write_table(drawn.assign(backbone=backbone, recipe=recipe, x=x, y=y)[POINTS], path)

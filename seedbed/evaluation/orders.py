@@ -24,7 +24,6 @@ def join_languages(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.Da
 
     Args:
         task: the task; its protocol says which columns are in the second language.
-        pair: the pair, such as aze-kaz.
         sets: the test sets of the pair's languages.
 
     Returns:

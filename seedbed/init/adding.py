@@ -173,7 +173,6 @@ def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: se
 
     Args:
         others: corpora of the language, as they are written.
-        taken: names that are used in the study.
     """
     language_of(file, sentences(file), language.code, language.name, language.script, sure=language.sure)
     if not beginning.follow(file):

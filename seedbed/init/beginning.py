@@ -241,7 +241,6 @@ def of_both(
         corpora: corpora of a study that are under `others`, by name.
         tests: the study's test sets: pairs that have a text of these do not train.
         facts: values of the placeholders of their sources.
-        cleaning: of the study.
     """
     training = presets()["retained"]["training"]
     batches = training["batches"]

@@ -46,7 +46,6 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
 
     Args:
         folder: its scores, {task}/{language}.json.
-        manifest: the encoder's.
         statistics: of the intervals: resamples of test items, level and seed.
 
     Raises:

@@ -239,7 +239,6 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame], compared: Mappi
     """Claims of each paper of which a study's tables test one, on the paper's data and encoders, in Markdown.
 
     Args:
-        claims: the claims.
         tables: name -> the table as `tabulate.read` returns it.
         compared: name -> the differences of its pairs, likewise.
     """

@@ -88,9 +88,6 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
 
     Args:
         scores: the folder `scores` in the folder of results, which also has the triplets.
-        block: the systems and the column.
-        language: the test language.
-        statistics: resamples and seed.
 
     Raises:
         UserError: a score file is missing or contradicts its items, systems were scored on different items; a file of
@@ -191,8 +188,7 @@ def average(measures: Sequence[Measure], weights: Sequence[float] | None = None)
     """The mean over languages of the systems that all languages have, by seed.
 
     Args:
-        measures: one for each language.
-        weights: their weights; None: equal.
+        weights: of the measures; None: equal.
     """
     common = [recipe for recipe in measures[0].by_seed if all(recipe in each.by_seed for each in measures)]
     known = [recipe for recipe in common if all(recipe in each.replicates for each in measures)]

@@ -122,10 +122,6 @@ def plan(
     has.
 
     Args:
-        spec: the table's spec.
-        systems: the study's recipes.
-        backbones: name -> the study's backbones.
-        tasks: name -> the study's tasks.
         baseline: the study's baseline recipe; the spec's own has priority.
         reserved: languages that appear only in tables that name them.
 
@@ -167,8 +163,6 @@ def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Bl
     """Add to each block the same column of another backbone, whose baseline differences are taken from.
 
     Args:
-        spec: the table's spec.
-        blocks: the table's blocks.
         backbone: the study's backbone for comparisons, which a table may lack; the spec's own has priority.
 
     Raises:
@@ -210,12 +204,7 @@ def of_labellers(
     compared.
 
     Args:
-        spec: the table's spec.
         systems: the variants of classifiers, each with the classifiers that have it.
-        classifiers: name -> the study's classifiers.
-        tasks: name -> the study's tasks.
-        baseline: the study's baseline recipe; the spec's own has priority.
-        reserved: languages that appear only in tables that name them.
 
     Raises:
         UserError: two kinds of one classifier would have one printed name.
@@ -245,8 +234,6 @@ def _require_unique_names(spec: TableSpec, blocks: list[Block], right: str) -> l
     """Return blocks in which each row has a name of its own.
 
     Args:
-        spec: the table's spec.
-        blocks: its blocks.
         right: what each row must be given, for the message.
 
     Raises:

@@ -38,7 +38,6 @@ class Published:
 
     Args:
         paper: the CSV and how to look numbers up in it; None: no numbers.
-        folder: the folder of CSVs.
 
     Raises:
         UserError: no such file, not CSV in UTF-8, a missing column or slug, a repeated number, or one that is none.
@@ -81,8 +80,6 @@ class Published:
         If the paper prints averages only, its average over whatever cells.
 
         Args:
-            column: the column.
-            recipe: the recipe.
             backbone: the paper's name of the backbone; AVERAGE for an average over backbones.
             averaged: what is averaged: (the paper's name of the backbone, language).
         """

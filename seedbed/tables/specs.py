@@ -280,7 +280,6 @@ class TableSpec(Spec):
         A pair is listed by its own name, or by both its languages; then it comes after pairs with their own name.
 
         Args:
-            languages: the languages and pairs.
             reserved: languages that appear only if the spec lists them.
         """
         closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}

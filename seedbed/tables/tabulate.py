@@ -55,10 +55,8 @@ def measure_blocks(
     Averages over backbones and means of columns come last, as blocks.
 
     Args:
-        blocks: the table's blocks, see `plan`.
         scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json in the folder of
             results.
-        statistics: resamples, level and seed.
         spec: says which averages over backbones and means of columns are added.
 
     Raises:
@@ -91,8 +89,6 @@ def tabulate(measured: Measured, statistics: Statistics, published: Published) -
 
     Args:
         measured: see `measure_blocks`.
-        statistics: resamples, level and seed.
-        published: the paper's numbers.
 
     Returns:
         A frame with COLUMNS. Scores and differences are in points; `rows` are training rows. NaN: intervals of fewer
@@ -112,7 +108,6 @@ def compare(measured: Measured, pairs: Sequence[tuple[str, str]], statistics: St
     Args:
         measured: see `measure_blocks`.
         pairs: the recipes of each pair; the second is subtracted.
-        statistics: resamples, level and seed.
 
     Returns:
         A frame with COMPARED, differences in points. P-values are adjusted over the languages of a pair in a block;
@@ -275,7 +270,6 @@ def read(path: Path, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
     """Read a table of `write`.
 
     Args:
-        path: the CSV.
         columns: what it must have; COMPARED for differences of pairs.
 
     Raises:

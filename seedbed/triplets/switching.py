@@ -119,8 +119,6 @@ class WordCheck:
         own: sentences in the language of the texts, ten or more.
         other: sentences in the language that they might fall into.
         script: ISO 15924 code of the language.
-        others: see above.
-        unlikely: see above.
 
     Raises:
         UserError: too few sentences.

@@ -25,10 +25,6 @@ BATCH = 500
 class LanguageId:
     """Naive Bayes over character n-grams (1 to 4) of a language and the pivot language.
 
-    Args:
-        language: sentences in the language.
-        pivot: sentences in the pivot language.
-
     Raises:
         UserError: no sentences in one of them.
     """

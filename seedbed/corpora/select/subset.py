@@ -28,7 +28,6 @@ def subset(table: pd.DataFrame, rows: int) -> pd.DataFrame:
     and on `rows` only: a smaller subset is part of a larger one, also after an audit dropped rows.
 
     Args:
-        table: rows with `id`.
         rows: the maximum number; 0: all.
     """
     if not rows or rows >= len(table):

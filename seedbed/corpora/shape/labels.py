@@ -78,7 +78,6 @@ def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:
     """Read a corpus of labelled pairs: id, premise, hypothesis, label (a word).
 
     Args:
-        path: the corpus.
         train: it is training data, which needs at least two labels.
 
     Raises:

@@ -37,7 +37,6 @@ def number(text: str, language: str = "") -> str:
     sign. Paper 002 scores MGSM by exact match and names no extraction.
 
     Args:
-        text: the text.
         language: its language, an ISO 639 code; empty, or one that CLDR does not have: points as in English.
 
     Example:

@@ -40,7 +40,6 @@ def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object
     The maximum has no interval: no resample contains a greater value, so that the interval would have no upper end.
 
     Args:
-        columns: columns of the items.
         of: suffix of the metrics' names.
         key: suffix of the metrics' keys.
         **shown: further fields of each `Metric`.
@@ -112,7 +111,6 @@ def deviation_bound(
         anchoring: e1, the maximum of |g(x) - h(y)|.
         divergence: e2, the maximum KL divergence of meanings, in nats.
         kernel: C, where k(s, s) <= C^2.
-        form: "proved" or "printed".
 
     Raises:
         UserError: a number that is negative or not finite, or another form.
@@ -131,11 +129,6 @@ def apply_edits(text: str, edits: int, rng: np.random.Generator) -> str:
     A character is a letter with its marks (`clean.characters`). Inserted characters come from the text itself. A single
     remaining character is never deleted, and in a text of one distinct character a substitution becomes an insertion.
     Later edits may undo earlier ones.
-
-    Args:
-        text: the text.
-        edits: the number of edits.
-        rng: the random generator.
 
     Raises:
         UserError: an empty text.

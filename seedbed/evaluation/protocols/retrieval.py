@@ -127,7 +127,6 @@ def ranking(held: Collection, queries: ArrayLike, documents: ArrayLike) -> list[
     the tenth might rise, see `unsettled`.
 
     Args:
-        held: the collection.
         queries: vectors (n, d), in the order of `held.queries`.
         documents: vectors (m, d), in the order of `held.documents`.
 
@@ -143,7 +142,6 @@ def measures(held: Collection, ranked: Sequence[dict[str, float]]) -> pd.DataFra
     """`id` and the metrics of TREC_EVAL, as fractions, of every query; 0 without a relevant document.
 
     Args:
-        held: the collection.
         ranked: see `ranking`.
     """
     return _by_query(held, [dict(islice(run.items(), DEPTH)) for run in ranked])
@@ -156,7 +154,6 @@ def unsettled(held: Collection, ranked: Sequence[dict[str, float]]) -> dict[str,
     queries, and farther, the more relevant the more.
 
     Args:
-        held: the collection.
         ranked: see `ranking`.
     """
     moved = []

@@ -88,10 +88,8 @@ class Margins(NamedTuple):
         """An empty figure for panels.
 
         Args:
-            spec: the figure's spec.
             names: the number of entries of the legend.
             panel: height of a panel, in inches.
-            rows: the number of rows of panels.
         """
         head = self.head + LINE * -(-names // LEGEND_COLUMNS)
         height = head + rows * panel + (rows - 1) * self.between + self.foot
@@ -158,9 +156,6 @@ def write_around(
     """Write title, legend and note.
 
     Args:
-        figure: the figure.
-        table: the table.
-        spec: the figure's spec.
         legend: label -> colour.
         markers: label -> marker; without one, a dot.
     """

@@ -18,8 +18,6 @@ def papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -
 
     Args:
         table: the table as `tabulate.read` returns it.
-        spec: the table's spec.
-        published: the paper's numbers.
     """
     printed = _printed(table, spec, published)
     if printed.empty:
