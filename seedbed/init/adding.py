@@ -36,7 +36,7 @@ def entries(
     if file.resolve() in {Path(known).resolve() for known in _files(config)}:
         raise UserError(f"{file}: is in the study already; give another file, or change its entry by hand")
     facts, corpus = study.facts(code), study.corpus("text", code)
-    language = Guess(code, facts["name"], facts["script"], True, "as the study says", sure)
+    language = Guess(code, facts["name"], facts["script"], "as the study says", sure)
     taken = {*study.corpora.others, *study.recipes, *study.tasks, *({"parallel"} if study.corpora.parallel else ())}
     taken |= {name.rpartition("-")[0] for name in study.tasks}
     if kind == "text":
@@ -44,7 +44,7 @@ def entries(
     else:
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
         pivot = study.facts(study.pivot)
-        into = Guess(study.pivot, pivot["name"], pivot["script"], True, "as the study says")
+        into = Guess(study.pivot, pivot["name"], pivot["script"], "as the study says")
         table = OwnTable(
             kind, file, language, _teacher(study), tested=False, pivot=into, cleaning=study.cleaning, taken=taken
         )

@@ -41,7 +41,7 @@ from seedbed.languages import registry
 
 BACKBONE = "me5-small"
 """The encoder that a new study starts from."""
-ENGLISH = Guess("eng", "English", "Latn", True, "as of all translations unless a study says otherwise")
+ENGLISH = Guess("eng", "English", "Latn", "as of all translations unless a study says otherwise")
 """The language of translations."""
 PAIRS = {"kind": "matched_pairs"}
 """The kind of a corpus whose rows are pairs that belong together."""

@@ -60,8 +60,6 @@ class Guess(NamedTuple):
     code: str
     name: str
     script: str
-    known: bool
-    """Whether seedbed's registry of languages has it."""
     why: str
     sure: bool = False
     """Whether the user named the language, so that it is not checked."""
@@ -181,7 +179,7 @@ def language_of(
         raise UserError(f"--script {script}: not known; expected a script of ISO 15924, like Latn")
     if not (script := script or row.get("script") or _script(texts)):
         raise UserError(f"{path}: its letters are in no script that is known; give --script, of ISO 15924, like Latn")
-    found = Guess(code, name or row["name"], script, bool(row), why, sure)
+    found = Guess(code, name or row["name"], script, why, sure)
     _check(path, texts, found)
     return found
 

@@ -98,7 +98,7 @@ class Block(Settings):
 
     def _of_system(self, backbone: str, system: System, language: str) -> Iterator[Cell]:
         """The score files of one system in a language: of each seed, or of each head that is fine-tuned."""
-        for seed in system.heads if self.column.tunes else system.seeds:
+        for seed in system.heads if self.column.declared.tunes else system.seeds:
             yield Cell(backbone, system.recipe, system.folder(language), seed, self.tests[language], language)
 
     def texts(self) -> Iterator[Texts]:
@@ -261,7 +261,7 @@ def _shown(spec: TableSpec, models: Mapping[str, AvailableModel]) -> dict[str, A
 def _fills(system: System, column: Column) -> bool:
     """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
     named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
-    named = named and column.serves(system.gives)
+    named = named and column.declared.serves(system.gives)
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 

@@ -43,7 +43,7 @@ def number(text: str, language: str = "") -> str:
         >>> number("so it is 1,234.00"), number("১,২৩৪"), number("-0,50"), number("70.000", "deu")
         ('1234', '1234', '-0.5', '70000')
     """
-    digits = "".join(_ascii(character) for character in text)
+    digits = "".join(str(unicodedata.decimal(character, character)) for character in text)
     for latex, printed in _LATEX.items():
         digits = latex.sub(printed, digits)
     if not (every := [*_pattern(_EACH_POINT if _groups_by_points(language) else _POINTS).finditer(digits)]):
@@ -65,9 +65,3 @@ def _groups_by_points(language: str) -> bool:
         return bool(language) and get_group_symbol(language.partition("-")[0]) == "."
     except UnknownLocaleError:
         return False
-
-
-def _ascii(character: str) -> str:
-    """A digit of any script as 0 to 9; other characters as they are."""
-    value = unicodedata.decimal(character, None)
-    return character if value is None else str(value)

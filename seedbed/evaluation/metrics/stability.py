@@ -48,16 +48,11 @@ def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object
         f"{name} {of}".strip(): Metric(
             f"{name}_{key}".strip("_"),
             () if name == "max" else tuple(columns),
-            Aggregate(partial(_over_items, statistic), test=partial(paired_permutation_test, statistic=statistic)),
+            Aggregate(partial(statistic, axis=(-2, -1)), test=partial(paired_permutation_test, statistic=statistic)),
             **shown,
         )
         for name, statistic in STATISTICS.items()
     }
-
-
-def _over_items(statistic: Callable[..., NDArray[np.float64]], items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A statistic over items and columns (..., n_items, k)."""
-    return statistic(items, axis=(-2, -1))
 
 
 def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:

@@ -178,13 +178,8 @@ def _own(name: str) -> Path:
 
 def _folders() -> list[str]:
     """Folders of protocols: the package's, and the study's in the working directory."""
-    __path__[1:] = [_study(os.getcwd())]  # noqa: PTH109  a plan asks a hundred thousand times
+    __path__[1:] = [f"{os.getcwd()}/{OWN}"]  # noqa: PTH109  a plan asks a hundred thousand times
     return __path__
-
-
-@cache
-def _study(folder: str) -> str:
-    return str(Path(folder, OWN))
 
 
 @cache
