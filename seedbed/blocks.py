@@ -56,11 +56,7 @@ def select_rows(blocks: Blocks, rows: np.ndarray) -> Blocks:
 
 
 class Spool:
-    """A table on disk that can be iterated over repeatedly.
-
-    Args:
-        blocks: rows with strings in all columns.
-    """
+    """A table on disk, with strings in all columns, that can be iterated over repeatedly."""
 
     def __init__(self, blocks: Blocks) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  it lasts as long as the spool
@@ -89,11 +85,7 @@ class Seen:
         self._base = _base("CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID")
 
     def new(self, keys: Iterable[str]) -> np.ndarray:
-        """Add keys.
-
-        Returns:
-            Booleans, which of them were new, in their order.
-        """
+        """Add keys; booleans, which of them were new, in their order."""
         return np.array([self.add(key) for key in keys], dtype=bool)
 
     def add(self, key: str) -> bool:
@@ -112,10 +104,8 @@ class SeenRows:
         self._seen = {name: Seen() for name in columns}
 
     def repeated(self, keys: Sequence[str]) -> str:
-        """The first column in which a kept row has a row's key; empty: none has, and the row is kept.
-
-        Args:
-            keys: the row's keys, in the order of the columns.
+        """The first column in which a kept row has one of a row's keys, which are in the order of the columns; empty:
+        none, and the row is kept.
         """
         added: list[tuple[Seen, str]] = []
         for (name, seen), key in zip(self._seen.items(), keys, strict=True):
@@ -136,7 +126,6 @@ class Lookup:
     """
 
     def __init__(self, blocks: Blocks, key: Callable[[pd.DataFrame], Sequence[str]]) -> None:
-        """Build the index."""
         first, blocks = peek(blocks)
         self.columns = list(first.columns)
         self._names = ", ".join(f"c{place}" for place in range(len(self.columns)))

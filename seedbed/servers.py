@@ -43,10 +43,8 @@ _NAMED: ContextVar[tuple[Settings, ...]] = ContextVar("named", default=())
 
 @contextlib.contextmanager
 def named(settings: Iterable[Settings]) -> Iterator[None]:
-    """Context in which requests to the servers of these endpoints and generators are allowed.
-
-    Args:
-        settings: the settings as the study, or a person who runs a program, has them now.
+    """Context in which requests to the servers of these endpoints and generators are allowed: those of the study, or of
+    a person who runs a program.
     """
     token = _NAMED.set(tuple(settings))
     try:

@@ -29,10 +29,7 @@ NARROW = 1e-2
 
 
 def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scores: Scores) -> None:
-    """Score a task with mteb too, if mteb has it, and add mteb's metrics to the scores.
-
-    Args:
-        scores: changed in place: metrics, notes and mteb's result are added.
+    """Score a task with mteb too, if mteb has it, and add mteb's metrics, notes and result to the scores.
 
     Raises:
         UserError: a metric differs from mteb's by more than it may, or mteb pins another revision of the data.

@@ -154,10 +154,8 @@ def trial_of(
     train: pd.DataFrame | None = None,
     search: Search | None = None,
 ) -> Trial:
-    """Make the trial of an encoder.
-
-    Args:
-        search: nearest-neighbour search that replaces the task's distance.
+    """Make the trial of an encoder, which may have a nearest-neighbour search of its own instead of the task's
+    distance.
     """
     found = search or (lambda queries, corpus, k: nearest(queries, corpus, k, metric=task.distance)[1])
     return Trial(task, test, train, partial(_encode_each, partial(_of_column, encode)), found)

@@ -131,10 +131,8 @@ def _trained(study: Study) -> list[str]:
 
 
 def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> str:
-    """Leave out of new test sets what encoders were trained on, or, where that is much, have them trained again.
-
-    Returns:
-        What was done, in a sentence.
+    """Leave out of new test sets what encoders were trained on, or, where that is much, have them trained again;
+    returns a sentence that says which.
     """
     known: list[str] = []
     for source, kind in ((study.corpus(corpus, code), study.roles[corpus]) for corpus in trained):

@@ -152,10 +152,8 @@ def neighbours(path: Path, count: int) -> int:
 def language_of(
     path: Path, texts: list[str], code: str = "", name: str = "", script: str = "", *, sure: bool = False
 ) -> Guess:
-    """The language of a text: the one that is named, or that the file is named after.
-
-    Args:
-        sure: the text is in that language, whatever it reads like.
+    """The language of a text: the one that is named, or that the file is named after; where the user is `sure`, it is
+    not checked.
 
     Raises:
         UserError: none is named, an unknown one has no name, or the text is in another script, or in another language.

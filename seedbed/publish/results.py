@@ -139,10 +139,8 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
 
 
 def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
-    """The scores as a section of a card.
-
-    Args:
-        chose: the tasks by which the encoder was chosen among others, whose scores are no test of it.
+    """The scores as a section of a card; those on tasks that `chose` the encoder are marked, since they are no test of
+    it.
     """
     rows = [
         (

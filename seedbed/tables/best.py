@@ -29,7 +29,7 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
 
     Args:
         blocks: the encoders, see `Block.cells`; their task is not used.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
+        scores: the folder of score files, see `Cell.path`.
 
     Returns:
         The encoder, and how it was chosen: `tasks`, the mean `score` over tasks and seeds, and `among`, the number of
@@ -59,7 +59,7 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
 
     Args:
         blocks: the encoders and the test task.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
+        scores: the folder of score files, see `Cell.path`.
         test: the test set, for a lexical baseline, see `protocols.lexical`; None: without it.
 
     Returns:

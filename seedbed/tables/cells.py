@@ -25,7 +25,6 @@ def cell(row: pd.Series, best: str | None, decimals: int = 1) -> str:
     interval.
 
     Args:
-        row: a row of a table of scores.
         best: the best number of its column, which is bold; None: none.
     """
     value = f"{row['value']:z.{decimals}f}"

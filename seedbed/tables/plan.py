@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its path in the folder of scores."""
+        """Its path in the folder of scores: {backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.json."""
         return "/".join(map(str, self)) + ".json"
 
 
@@ -231,10 +231,7 @@ def of_labellers(
 
 
 def _require_unique_names(spec: TableSpec, blocks: list[Block], right: str) -> list[Block]:
-    """Return blocks in which each row has a name of its own.
-
-    Args:
-        right: what each row must be given, for the message.
+    """Return blocks in which each row has a name of its own; `right` says in the message what each must be given.
 
     Raises:
         UserError: two rows of a block have one printed name, so that nobody could say whose numbers are whose.

@@ -275,9 +275,6 @@ class TableSpec(Spec):
         """Languages in print order; those that the spec does not list come last, unless they are reserved.
 
         A pair is listed by its own name, or by both its languages; then it comes after pairs with their own name.
-
-        Args:
-            reserved: languages that appear only if the spec lists them.
         """
         closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}
         others = [

@@ -15,11 +15,7 @@ COLUMNS = [
 
 
 def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
-    """The anchors of one job: consecutive rows, in shards of equal size up to one row.
-
-    Args:
-        number: the shard, from 0.
-    """
+    """The anchors of one job, shard `number` from 0: consecutive rows, in shards of equal size up to one row."""
     first, last = (len(anchors) * bound // shards for bound in (number, number + 1))
     return anchors.iloc[first:last]
 

@@ -116,10 +116,7 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
 
 
 def local(file: str, digest: str) -> Path:
-    """Check a local file or folder.
-
-    Args:
-        digest: its sha256; empty: not checked.
+    """Check a local file or folder, and its sha256 if there is a digest.
 
     Raises:
         UserError: it does not exist, or its sha256 differs.
@@ -195,10 +192,7 @@ def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]
 
 
 def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
-    """Open a compressed file for reading; it is decompressed as it is read (formats: UNPACKERS).
-
-    Args:
-        name: its name, whose ending gives the format.
+    """Open a compressed file for reading, by its name's ending (UNPACKERS); it is decompressed as it is read.
 
     Returns:
         A stream that raises a UserError while it is read if the data are not of that format, are cut short, or grow

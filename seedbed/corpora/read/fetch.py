@@ -236,11 +236,7 @@ def _premises(block: pd.DataFrame) -> pd.Series:
 
 
 def origin(source: Source, of: str = "") -> list[dict[str, str]]:
-    """The origin of a source as records and cards have it, see `origins`.
-
-    Args:
-        of: the name of the set that it is part of.
-    """
+    """The origin of a source, which may be the set `of` another, as records and cards have it; see `origins`."""
     if source.sets:
         return [place for name, one in source.sets.items() for place in origin(one, f"{of}: {name}" if of else name)]
     kind = next(name for name in ORIGINS if getattr(source, name))

@@ -30,7 +30,6 @@ class LanguageId:
     """
 
     def __init__(self, language: Sequence[str], pivot: Sequence[str]) -> None:
-        """Fit on sentences of both languages."""
         if not len(language) or not len(pivot):
             raise UserError("language identification: no sentence in the language or in the pivot; give both a corpus")
         self._grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)

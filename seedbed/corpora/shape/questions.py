@@ -63,13 +63,10 @@ def _blanked(text: str) -> str:
 
 
 def lists(table: pd.DataFrame, column: str, of: type, where: str) -> list[list[Any]]:
-    """Parse a column of JSON lists.
-
-    Args:
-        of: the type of the values.
+    """Parse a column of JSON lists with values of one type.
 
     Raises:
-        UserError: a cell is not a list of this type.
+        UserError: a cell is no such list.
     """
     found = [_read(cell) for cell in table[column]]
     wrong = [not (isinstance(one, list) and all(type(value) is of for value in one)) for one in found]

@@ -16,12 +16,10 @@ _EACH_POINT = r"(?:\.\d{3})+"
 
 @cache
 def _pattern(points: str) -> re.Pattern[str]:
-    """Thousands separated by commas (also as in 1,23,456), spaces, apostrophes or points; then maybe a decimal part.
+    """Thousands separated by commas (also as in 1,23,456), spaces, apostrophes or `points`, a pattern; then maybe a
+    decimal part.
 
     A full-width or Arabic comma separates thousands only: between other digits it separates clauses.
-
-    Args:
-        points: the pattern of points that separate thousands.
     """
     grouped = rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:[ \u00a0\u202f\u066c，،'’]\d{{3}})+|{points})(?!\d)"
     return re.compile(rf"(?P<sign>(?<!\w)[-\u2212])?(?P<whole>{grouped}|\d+)(?:[.,\u066b．](?P<part>\d+))?")

@@ -20,9 +20,6 @@ def normalised(text: str, language: str) -> str:
 
     Source: Rajpurkar et al. (2016), the official evaluation script. In languages other than English no word is an
     article.
-
-    Args:
-        language: an ISO 639-3 code.
     """
     text = text.lower().translate(_PUNCTUATION)
     if language in ARTICLES:

@@ -74,10 +74,8 @@ class Protocol:
         return "train" in self.options
 
     def serves(self, gives: Collection[str]) -> bool:
-        """Whether it can score encoders that provide `gives` in addition to vectors.
-
-        Args:
-            gives: `paths` and `choices` for encoders that use translations.
+        """Whether it can score encoders that provide `gives` in addition to vectors: `paths` and `choices`, if they use
+        translations.
         """
         return {*self.asks} & {"paths", "choices"} <= {*gives} and not (self.edits and gives)
 

@@ -139,22 +139,15 @@ def ranking(held: Collection, queries: ArrayLike, documents: ArrayLike) -> list[
 
 
 def measures(held: Collection, ranked: Sequence[dict[str, float]]) -> pd.DataFrame:
-    """`id` and the metrics of TREC_EVAL, as fractions, of every query; 0 without a relevant document.
-
-    Args:
-        ranked: see `ranking`.
-    """
+    """`id` and the metrics of TREC_EVAL, as fractions, of every query of a `ranking`; 0 without a relevant document."""
     return _by_query(held, [dict(islice(run.items(), DEPTH)) for run in ranked])
 
 
 def unsettled(held: Collection, ranked: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The most by which nDCG@10 and recall@10 may change where nearly equal cosines get another order.
+    """The most by which nDCG@10 and recall@10 of a `ranking` may change where nearly equal cosines get another order.
 
     That is the difference between the scores of rankings in which relevant documents are ROUNDING nearer to their
     queries, and farther, the more relevant the more.
-
-    Args:
-        ranked: see `ranking`.
     """
     moved = []
     for distance in (ROUNDING, -ROUNDING):

@@ -53,10 +53,8 @@ class Content:
 
 
 def report(files: Mapping[str, Sequence[Path]], content: Content, output: Path) -> None:
-    """Write report.zip: index.html, which is self-contained, and the files.
-
-    Args:
-        files: group of GROUPS -> paths; a group may be empty or left out.
+    """Write report.zip: index.html, which is self-contained, and the files of GROUPS, of which any may be empty or left
+    out.
 
     Raises:
         UserError: an unknown group, a missing file, or one with unexpected content.
