@@ -85,10 +85,6 @@ class Column(Settings):
             raise ValueError(
                 f"no metric {self.metric!r} in protocol {self.protocol}; {suggest(self.metric, sorted(known))}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _of_two(self) -> Self:
         if self.pairs and not self.declared.second:
             raise ValueError(f"pairs: protocol {self.protocol} has no tests of two languages; leave it out")
         return self
