@@ -39,7 +39,6 @@ def sample(rows: int, count: int, seed: int) -> np.ndarray:
     Args:
         rows: the number of rows of the table.
         count: the number of rows to select; all if there are fewer.
-        seed: seed of the sampling.
     """
     places = np.arange(rows, dtype=np.int32 if rows < 2**31 else np.int64)
     np.random.RandomState(seed).shuffle(places)
@@ -57,11 +56,7 @@ def select_rows(blocks: Blocks, rows: np.ndarray) -> Blocks:
 
 
 class Spool:
-    """A table on disk that can be iterated over repeatedly.
-
-    Args:
-        blocks: rows with strings in all columns.
-    """
+    """A table on disk, with strings in all columns, that can be iterated over repeatedly."""
 
     def __init__(self, blocks: Blocks) -> None:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  it lasts as long as the spool
@@ -90,11 +85,7 @@ class Seen:
         self._base = _base("CREATE TABLE seen (digest BLOB PRIMARY KEY) WITHOUT ROWID")
 
     def new(self, keys: Iterable[str]) -> np.ndarray:
-        """Add keys.
-
-        Returns:
-            Booleans, which of them were new, in their order.
-        """
+        """Add keys; booleans, which of them were new, in their order."""
         return np.array([self.add(key) for key in keys], dtype=bool)
 
     def add(self, key: str) -> bool:
@@ -107,20 +98,14 @@ class Seen:
 
 
 class SeenRows:
-    """The keys that kept rows have in some columns; a row is kept if no kept row has one of its keys in that column.
-
-    Args:
-        columns: names of the columns.
-    """
+    """The keys that kept rows have in some columns; a row is kept if no kept row has one of its keys in that column."""
 
     def __init__(self, columns: Iterable[str]) -> None:
         self._seen = {name: Seen() for name in columns}
 
     def repeated(self, keys: Sequence[str]) -> str:
-        """The first column in which a kept row has a row's key; empty: none has, and the row is kept.
-
-        Args:
-            keys: the row's keys, in the order of the columns.
+        """The first column in which a kept row has one of a row's keys, which are in the order of the columns; empty:
+        none, and the row is kept.
         """
         added: list[tuple[Seen, str]] = []
         for (name, seen), key in zip(self._seen.items(), keys, strict=True):
@@ -141,7 +126,6 @@ class Lookup:
     """
 
     def __init__(self, blocks: Blocks, key: Callable[[pd.DataFrame], Sequence[str]]) -> None:
-        """Build the index."""
         first, blocks = peek(blocks)
         self.columns = list(first.columns)
         self._names = ", ".join(f"c{place}" for place in range(len(self.columns)))

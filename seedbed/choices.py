@@ -19,7 +19,6 @@ def best(
     """The candidate with the highest mean score over languages; of equals, the first.
 
     Args:
-        candidates: the candidates.
         scores: for each candidate, language -> main score on the development set.
         what: key of the candidate in the records.
 
@@ -45,7 +44,6 @@ def choose_candidate(
 
     Args:
         what: what is chosen, such as `scale`.
-        dev: the task.
         values: candidate -> its value.
         lists: candidate -> language -> the list of scores (`manifests.write_list`) of its encoders.
 
@@ -71,12 +69,7 @@ def choose_candidate(
 
 
 def read_choice(file: Path, what: str, kind: type[Chosen]) -> Chosen:
-    """Read a chosen value from a file.
-
-    Args:
-        file: JSON with the result of a choice.
-        what: the key.
-        kind: the value's type, float, or str or None.
+    """Read the value of a key, of a given type, from a file with the result of a choice.
 
     Raises:
         UserError: the file has no such value.

@@ -29,10 +29,6 @@ HELD: list[FileLock] = []
 def visible_gpus(count: int, environment: Mapping[str, str]) -> dict[str, str]:
     """The environment variable that gives a run's jobs the first `count` GPUs, of those that the run itself sees.
 
-    Args:
-        count: the number of GPUs.
-        environment: the run's environment.
-
     Raises:
         UserError: the run sees fewer.
     """
@@ -44,23 +40,18 @@ def visible_gpus(count: int, environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def claim(environment: MutableMapping[str, str], folder: Path = FOLDER) -> None:
-    """Wait for the GPUs that a job requests, and hide all others; it must be called before CUDA is initialised.
+    """Wait for the GPUs that a job requests, and hide all others by CUDA_VISIBLE_DEVICES; it must be called before CUDA
+    is initialised.
 
     Nothing happens if the run does not distribute GPUs, as on a cluster, whose scheduler does.
-
-    Args:
-        environment: the job's environment; CUDA_VISIBLE_DEVICES is set.
-        folder: folder of lock files.
     """
     if environment.get(SHARED) and (count := environment.get(REQUESTED)) is not None:
         environment[VISIBLE] = ",".join(_hold(int(count), environment[SHARED].split(","), folder))
 
 
 def keep_own_gpu(environment: MutableMapping[str, str]) -> None:
-    """Hide all GPUs but one from a process, one of several of a training; without GPUs nothing happens.
-
-    Args:
-        environment: the process's environment; CUDA_VISIBLE_DEVICES is set.
+    """Hide all GPUs but one, by CUDA_VISIBLE_DEVICES, from one of several processes of a training; without GPUs nothing
+    happens.
 
     Raises:
         UserError: there are fewer GPUs than processes.

@@ -26,13 +26,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def read(model: type[M], words: list[str]) -> M:
-    """Parse flags into a model; words before the first flag belong to the model's first field.
+    """Parse a command line, without the program's name, into a model; words before the first flag belong to the model's
+    first field.
 
     A field takes one word, several (a list, or NAME=VALUE of a mapping), none (`true`), or JSON.
-
-    Args:
-        model: the model.
-        words: the command line without the program's name.
 
     Raises:
         UserError: a flag is not a field of the model, or its value does not fit.

@@ -44,11 +44,6 @@ def stored_activations(layers: float, width: float, feed_forward: float) -> floa
     nonlinearity. This is the count of Korthikanti et al. (2022, "Reducing activation recomputation in large transformer
     models", section 4.1) without attention scores and dropout masks, which not every kernel stores: 32 of their 34 sbh
     if the feed-forward width is 4 h.
-
-    Args:
-        layers: the number of layers.
-        width: dimensions of the states.
-        feed_forward: dimensions of the feed-forward layer.
     """
     return layers * (8 * width + 2 * feed_forward)
 
@@ -78,10 +73,6 @@ def guessed(parameters: float, body: float) -> Shape:
 
     A layer has 12 width^2 weights, and two heads share keys and values, which is between multi-head attention and the
     groups of large models.
-
-    Args:
-        parameters: all parameters.
-        body: parameters without word embeddings.
     """
     layers = (body / 120_000) ** (1 / 3)
     width = 100 * layers
@@ -179,7 +170,6 @@ def training(
     """Requirement of training by AdamW, with all weights in float32.
 
     Args:
-        shape: the model.
         tokens: tokens of a forward pass.
         dtype: dtype of matrix products.
         frozen: the number of the model's weights that are not trained.
@@ -207,11 +197,9 @@ def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank
     """Requirement of training a LoRA adapter on frozen weights, with gradient checkpointing of each layer.
 
     Args:
-        shape: the model.
         tokens: tokens of a forward pass.
         dtype: dtype of weights and activations.
         quantization: "none", or quantised layers.
-        rank: the adapter's rank.
     """
     inputs = tokens * shape.layers * shape.width
     layer = 2 * KEPT_MORE * tokens * shape.activations / shape.layers  # its own, and what the adapters in it keep
@@ -221,13 +209,7 @@ def adapting(shape: Shape, *, tokens: float, dtype: str, quantization: str, rank
 
 
 def reading(shape: Shape, *, tokens: float, dtype: str) -> Need:
-    """Requirement of a forward pass without gradients.
-
-    Args:
-        shape: the model.
-        tokens: tokens of the pass.
-        dtype: dtype of weights and activations.
-    """
+    """Requirement of a forward pass without gradients."""
     return Need(weights(shape, dtype), tokens * (4 * shape.width + 2 * shape.feed_forward) * BYTES[dtype])
 
 
@@ -235,12 +217,8 @@ def writing(shape: Shape, *, rows: int, prompt: int, new: int, dtype: str, quant
     """Requirement of generating from a batch of prompts, with a key-value cache that is copied when rows join.
 
     Args:
-        shape: the model.
-        rows: rows of the batch.
         prompt: tokens of a prompt.
         new: generated tokens of a row.
-        dtype: dtype of weights and activations.
-        quantization: "none", or quantised layers.
     """
     read = reading(shape, tokens=rows * prompt, dtype=dtype)
     cache = 2 * rows * (prompt + new) * shape.cached * BYTES[dtype]
@@ -253,10 +231,7 @@ def serving(shape: Shape, *, length: int, dtype: str, gpus: int, share: float) -
     """Requirement of vLLM on each of its GPUs, with memory for a few rows of full length.
 
     Args:
-        shape: the model.
         length: tokens of a row.
-        dtype: dtype of weights and activations.
-        gpus: the number of GPUs that share the model.
         share: the share of a GPU's memory that vLLM may use.
     """
     read = reading(shape, tokens=BATCHED, dtype=dtype)

@@ -33,7 +33,6 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
     """Read a TSV of text columns, in file order.
 
     Args:
-        path: the file.
         columns: columns that it must have; others are returned too.
         unique: a column that must have no repeated values, if it exists; None: none.
 
@@ -48,11 +47,7 @@ def read_table(path: str | Path, columns: Sequence[str], *, unique: str | None =
 
 
 def read_blocks(path: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFrame]:
-    """Iterate over a TSV of text columns in blocks of about a megabyte, in file order.
-
-    Args:
-        path: the file.
-        columns: columns that it must have; others are returned too.
+    """Iterate over a TSV of text columns, with these and maybe others, in blocks of about a megabyte, in file order.
 
     Raises:
         UserError: no such file, not UTF-8, no rows, a missing or repeated column, or a row of another length (a tab
@@ -86,10 +81,6 @@ def _require_columns(header: list[str], columns: Sequence[str], path: Path) -> N
 def decoded(stream: BinaryIO, name: str | Path) -> Iterator[str]:
     """Iterate over the text of a UTF-8 file, in whole lines of about a megabyte at a time.
 
-    Args:
-        stream: the file.
-        name: its name, for messages.
-
     Raises:
         UserError: a byte that is not UTF-8, or a line of more than LINE bytes.
     """
@@ -114,12 +105,8 @@ def _lines(stream: BinaryIO, name: str | Path) -> list[bytes]:
 
 
 def tab_separated(parts: Iterable[str], name: str | Path) -> Iterator[list[list[str]]]:
-    """Iterate over the fields of all lines that are not empty, part by part; all lines must have the same number of
-    fields.
-
-    Args:
-        parts: parts of a text, of whole lines.
-        name: the file's name, for messages.
+    """Iterate over the fields of all lines that are not empty, in parts of whole lines; all lines must have the same
+    number of fields.
 
     Raises:
         UserError: a line has another number of fields than the first.
@@ -139,11 +126,8 @@ def tab_separated(parts: Iterable[str], name: str | Path) -> Iterator[list[list[
 
 
 def write_table(table: pd.DataFrame | Iterable[pd.DataFrame], path: str | Path) -> None:
-    """Write a TSV that `read_table` reads back unchanged (no quoting; texts have no tabs or line breaks).
-
-    Args:
-        table: the table, or its rows in one or more blocks.
-        path: the file.
+    """Write a table, or its rows in blocks, as a TSV that `read_table` reads back unchanged (no quoting; texts have no
+    tabs or line breaks).
     """
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for place, block in enumerate([table] if isinstance(table, pd.DataFrame) else table):

@@ -22,15 +22,8 @@ the folder, so that the wording of cards is not part of the code that makes resu
 
 
 def write(directory: Path, facts: Mapping[str, Any], tell: Tell | None = None) -> dict[str, Any]:
-    """Write the manifest of a folder: facts, and the digest of each file.
-
-    Args:
-        directory: the folder.
-        facts: JSON.
-        tell: called first, so that the manifest includes what it writes.
-
-    Returns:
-        The manifest.
+    """Write and return the manifest of a folder: facts, and the digest of each file, also of those that `tell` writes
+    first.
     """
     if tell:
         tell(directory, facts)
@@ -49,10 +42,6 @@ def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]
     """Read a manifest or list and check that its files are unchanged.
 
     A file is read only if its times say that it may have changed.
-
-    Args:
-        output: the manifest or list.
-        digest: computes a file's digest.
 
     Raises:
         UserError: no such manifest, or a file is missing or changed.
@@ -81,10 +70,7 @@ def of(directory: Path) -> dict[str, Any]:
 
 def digest_of(directory: Path | None) -> str:
     """A digest of a folder's files: from its manifest, because reading 54 GB takes minutes, or of the files if it has
-    none.
-
-    Args:
-        directory: the folder; None, for a model behind an API, gives an empty digest.
+    none; empty without a folder, as of a model behind an API.
 
     Raises:
         UserError: a file is missing or changed.

@@ -97,9 +97,6 @@ _LORA = {
 def check(directory: Path) -> None:
     """Check all configuration files of a model, an adapter or an encoder, in all sub-folders; only JSON is read.
 
-    Args:
-        directory: its folder.
-
     Raises:
         UserError: a link leads out of the folder or to a folder; a configuration names code, an outside file or a hub
             kernel; a JSON file is broken; or a file that would be read whole is larger than LARGEST.

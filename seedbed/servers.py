@@ -43,10 +43,8 @@ _NAMED: ContextVar[tuple[Settings, ...]] = ContextVar("named", default=())
 
 @contextlib.contextmanager
 def named(settings: Iterable[Settings]) -> Iterator[None]:
-    """Context in which requests to the servers of these endpoints and generators are allowed.
-
-    Args:
-        settings: the settings as the study, or a person who runs a program, has them now.
+    """Context in which requests to the servers of these endpoints and generators are allowed: those of the study, or of
+    a person who runs a program.
     """
     token = _NAMED.set(tuple(settings))
     try:
@@ -59,10 +57,6 @@ def today(described: Given, folder: Path) -> Given:
     """The current settings of an endpoint or generator that a folder describes, from `named`.
 
     Settings that change no result, such as the token's variable, may differ from those in the folder.
-
-    Args:
-        described: the settings in the folder.
-        folder: the folder, for messages.
 
     Raises:
         UserError: it is on a server, and `named` has none with the same settings.
@@ -106,11 +100,9 @@ def post(
     """Send a JSON body and return the server's JSON answer; after 429, 5xx or no answer it is sent again.
 
     Args:
-        url: the URL.
         body: the JSON; its `model` appears in errors.
         timeout: seconds for one whole answer, from the first byte sent to the last received.
         key: name of the environment variable with the token; empty: none is sent.
-        tries: the number of tries.
         wait: seconds before the second try, doubled after each; more if the server's Retry-After says so.
         answered: when the server last answered any request, by `time.monotonic`. If that is more than `timeout` seconds
             ago, there are no further tries.

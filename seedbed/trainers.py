@@ -93,11 +93,8 @@ class Finite(TrainerCallback):
 def fit(trainer: Trainer, minutes: float) -> None:
     """Train, with the progress bar and tracker, from the latest checkpoint in the trainer's folder if there is one.
 
-    Of several processes, the main one shows progress and saves checkpoints; all go on from the same.
-
-    Args:
-        trainer: the trainer.
-        minutes: minutes between two checkpoints; 0: after each step. No result depends on it.
+    Of several processes, the main one shows progress and saves a checkpoint every `minutes` (0: after each step), on
+    which no result depends; all go on from the same.
 
     Raises:
         UserError: a loss is not finite.
@@ -134,12 +131,9 @@ def encoder_arguments(
     batch and so the in-batch negatives.
 
     Args:
-        kind: the class of the arguments.
         settings: has batch_size, learning_rate and weight_decay.
         dtype: bfloat16 or float32.
         seed: the seed, see `mixed`.
-        checkpoints: the folder of checkpoints.
-        **more: further arguments.
     """
     arguments = kind(
         output_dir=str(checkpoints),

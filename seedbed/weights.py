@@ -53,7 +53,6 @@ def require_whole(folder: Path, report: Mapping[str, Any], spared: Callable[[str
     """Check that a model's weights all came from its files.
 
     Args:
-        folder: the model's folder.
         report: the loading report of `from_pretrained` with REPORTED; tied weights are not missing there.
         spared: name of a weight -> whether it may be missing.
 

@@ -302,11 +302,8 @@ class Source(Settings):
         return sorted(path for path in found if path.is_file())
 
     def resolved(self, facts: dict[str, str]) -> Source | None:
-        """The source for one language, with placeholders filled in, or its `otherwise`; None if the registry has no
-        value for either.
-
-        Args:
-            facts: name of a placeholder -> its value.
+        """The source for one language, with placeholders replaced by their values in `facts`, or its `otherwise`; None
+        if the registry has no value for either.
 
         Raises:
             UserError: an unknown placeholder, or a source that is not valid once they are filled in.

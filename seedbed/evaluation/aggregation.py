@@ -130,13 +130,8 @@ class Aggregate:
         return float(low), float(high)
 
     def p_value(self, ours: Items, theirs: Items, resamples: int, seed: int) -> float:
-        """The p-value of no difference between two systems on the same items, in the mean over each one's seeds.
-
-        Args:
-            ours: items (n_seeds, n_items, k).
-            theirs: items of the other system.
-            resamples: the number of resamples of the test.
-            seed: seed of the resampling.
+        """The p-value of no difference between two systems on the same items (n_seeds, n_items, k), in the mean over
+        seeds.
         """
         return self.test(self.test_scores(ours), self.test_scores(theirs), resamples, seed)
 

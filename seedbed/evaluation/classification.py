@@ -12,11 +12,8 @@ from seedbed.io import UserError
 
 
 def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
-    """Score predicted labels: accuracy (main) and macro F1 over all gold and predicted labels.
-
-    Args:
-        test: rows with `id` and `label`.
-        predicted: a label for each row.
+    """Score predicted labels of rows with `id` and `label`: accuracy (main), and macro F1 over all gold and predicted
+    labels.
 
     Raises:
         UserError: the number of predictions is not that of the rows.
@@ -32,24 +29,13 @@ def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
 
 
 def f1_by_class(items: pd.DataFrame, labels: Sequence[str]) -> dict[str, float]:
-    """F1 of each class; 0 if it is neither gold nor predicted.
-
-    Args:
-        items: the items of `of_labels`.
-        labels: the classes.
-    """
+    """F1 of each class, from the items of `of_labels`; 0 if it is neither gold nor predicted."""
     found = f1_score(items["gold"], items["predicted"], labels=[*labels], average=None, zero_division=0)
     return dict(zip(labels, map(float, found), strict=True))
 
 
 def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, also: Iterable[str] = ()) -> list[str]:
     """The labels of the training set and `also` others, sorted.
-
-    Args:
-        protocol: the protocol's name, for messages.
-        test: rows with `label`.
-        train: rows with `label`; None: no training set.
-        also: further allowed labels.
 
     Raises:
         UserError: no training set, or a test label that is not among them.
@@ -63,14 +49,8 @@ def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, 
 
 
 def vote(labels: ArrayLike) -> NDArray:
-    """Majority vote over each row of neighbours' labels; of equally frequent labels, that of the nearest neighbour
-    wins.
-
-    Args:
-        labels: labels (n, k) of the k nearest neighbours, nearest first.
-
-    Returns:
-        Labels (n,).
+    """Majority vote (n,) over each row of labels (n, k) of neighbours, nearest first; of equally frequent labels, that
+    of the nearest neighbour wins.
 
     Raises:
         UserError: not two axes, or k = 0.

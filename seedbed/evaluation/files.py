@@ -36,14 +36,7 @@ class Set(NamedTuple):
 
 
 def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
-    """Read a test or training set with the columns of the protocol's kind.
-
-    Args:
-        task: the task.
-        path: a TSV; None or empty: there is none.
-
-    Returns:
-        The rows, or None without a path.
+    """Read a test or training set with the columns of the protocol's kind; None without a path.
 
     Raises:
         UserError: the file cannot be read; a row without a label or an answer, or with a score outside the task's
@@ -90,7 +83,7 @@ def of_all(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 
 def write_scores(scores: Scores, given: Set, language: str, system: System, folder: Path) -> list[Path]:
-    """Write {folder}/{task}/{language}.json, its items, and mteb's file if there is one.
+    """Write {folder}/{task}/{language}.json, its items, and mteb's file if there is one; returns these files.
 
     Args:
         scores: the protocol's result.
@@ -98,9 +91,6 @@ def write_scores(scores: Scores, given: Set, language: str, system: System, fold
         language: the test language or pair.
         system: what was scored; its facts and the versions of its libraries are in the file.
         folder: the folder of the system's scores.
-
-    Returns:
-        The files that were written.
     """
     of_set = {
         "task": given.name, "protocol": given.task.protocol, "language": language, "dataset": given.origin,
@@ -110,15 +100,12 @@ def write_scores(scores: Scores, given: Set, language: str, system: System, fold
 
 
 def write(scores: Scores, about: dict[str, Any], path: Path) -> list[Path]:
-    """Write a score file, and next to it its items and mteb's file if there is one.
+    """Write a score file, and next to it its items and mteb's file if there is one; returns these files.
 
     Args:
         scores: the protocol's result.
         about: further facts for the file.
         path: {task}/{language}.json.
-
-    Returns:
-        The files that were written.
 
     Raises:
         UserError: a metric is not finite.

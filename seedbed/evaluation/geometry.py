@@ -16,7 +16,6 @@ def alignment(x: ArrayLike, y: ArrayLike, *, alpha: float = 2) -> float:
     Args:
         x: embeddings (n, d) of any length.
         y: embeddings (n, d); row i forms a positive pair with row i of `x`.
-        alpha: the exponent.
 
     Raises:
         UserError: different shapes, or a row that is zero or not finite.
@@ -32,7 +31,6 @@ def uniformity(x: ArrayLike, *, t: float = 2) -> float:
 
     Args:
         x: embeddings (n, d) of any length.
-        t: the factor.
 
     Raises:
         UserError: fewer than two rows, or a row that is zero or not finite.

@@ -22,7 +22,6 @@ def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFr
     Args:
         sets: language -> `id`, `text` and `label`; translations have the same id.
         count: texts in all languages together; all if there are fewer.
-        seed: seed of the sampling.
 
     Returns:
         `id`, `language`, `text` and `label`.
@@ -53,7 +52,6 @@ def sample_pairs(sets: Mapping[str, pd.DataFrame], count: int, seed: int, pivot:
     Args:
         sets: language -> `id`, `text` and `pivot`.
         count: pairs of each language.
-        seed: seed of the sampling.
         pivot: the language of `pivot`.
 
     Returns:
@@ -72,13 +70,9 @@ def sample_pairs(sets: Mapping[str, pd.DataFrame], count: int, seed: int, pivot:
 
 
 def to_plane(embeddings: ArrayLike, how: TextMap) -> NDArray[np.float64]:
-    """Project embeddings to the plane by t-SNE or UMAP of Euclidean distances.
+    """Project embeddings (n, d) to the plane by t-SNE or UMAP of Euclidean distances.
 
     Equal embeddings give equal places, because it runs in one thread.
-
-    Args:
-        embeddings: (n, d).
-        how: the method, its seed, and its perplexity or number of neighbours.
 
     Returns:
         Places (n, 2); only which points are near each other is meaningful.
@@ -113,15 +107,7 @@ def _umap(vectors: NDArray[np.float32], how: TextMap) -> NDArray[np.float32]:
 
 
 def write(drawn: pd.DataFrame, places: NDArray[np.float64], backbone: str, recipe: str, path: Path) -> None:
-    """Write a table of POINTS.
-
-    Args:
-        drawn: n texts as `sample` returns them.
-        places: (n, 2).
-        backbone: the encoder's backbone.
-        recipe: the encoder's recipe.
-        path: the TSV.
-    """
+    """Write a table of POINTS: texts as `sample` returns them (n), and their places (n, 2)."""
     x, y = ([f"{value:.3f}" for value in axis] for axis in places.T)
     write_table(drawn.assign(backbone=backbone, recipe=recipe, x=x, y=y)[POINTS], path)
 

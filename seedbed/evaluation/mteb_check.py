@@ -29,13 +29,7 @@ NARROW = 1e-2
 
 
 def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scores: Scores) -> None:
-    """Score a task with mteb too, if mteb has it, and add mteb's metrics to the scores.
-
-    Args:
-        encoder: the encoder.
-        encode: texts -> its vectors.
-        given: the task with its test set.
-        scores: changed in place: metrics, notes and mteb's result are added.
+    """Score a task with mteb too, if mteb has it, and add mteb's metrics, notes and result to the scores.
 
     Raises:
         UserError: a metric differs from mteb's by more than it may, or mteb pins another revision of the data.
@@ -69,7 +63,6 @@ def mteb_result(
         task: the task; `task.mteb` names mteb's.
         test: the columns of the protocol's kind.
         revision: commit of the fetched data set, compared with mteb's; empty: not compared.
-        encoder: the encoder.
         encode: gives mteb its vectors instead of `encoder`. It is ignored if the encoder has different prompts for
             queries and documents, because only mteb knows which a task uses.
 
@@ -160,9 +153,6 @@ def require_agreement(ours: float, theirs: float, task: str, allowed: float = TO
     """Compare a score with mteb's, and describe a difference above TOLERANCE.
 
     Args:
-        ours: the score from per-item scores.
-        theirs: mteb's.
-        task: the task's name, for messages.
         allowed: the maximum difference: `allowance`, and what is unsettled of the score.
 
     Returns:

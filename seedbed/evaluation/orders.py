@@ -24,7 +24,6 @@ def join_languages(task: Task, pair: str, sets: Sequence[pd.DataFrame]) -> pd.Da
 
     Args:
         task: the task; its protocol says which columns are in the second language.
-        pair: the pair, such as aze-kaz.
         sets: the test sets of the pair's languages.
 
     Returns:
@@ -69,14 +68,11 @@ def _require_agreement(task: Task, pair: str, one: pd.DataFrame, other: pd.DataF
 
 
 def split_orders(test: pd.DataFrame, language: str = "") -> dict[str, pd.DataFrame]:
-    """Split a test set by ORDER.
+    """Split a test set by ORDER: order -> its rows, without ORDER.
 
     Args:
         test: the test set; without ORDER it has one order, named "".
         language: language of the test items, or their pair.
-
-    Returns:
-        Order -> its rows, without ORDER.
 
     Raises:
         UserError: a value of ORDER is not an order of the pair; if the pair is not given, not an order of one pair.

@@ -34,12 +34,9 @@ def score(
     computed over the rows of both orders.
 
     Args:
-        task: the task.
         test: the columns of the protocol's kind (`corpora.settings.COLUMNS`); for two languages maybe with
             `orders.ORDER`, else all rows are in the first language's order.
-        system: the encoder or classifier.
         train: the training set with the same columns, if the protocol has one.
-        language: language of the test items.
 
     Raises:
         UserError: an embedding is not finite, the protocol cannot be applied to this test set, or it requires what the
@@ -133,10 +130,6 @@ def check(
     """Run a protocol's checks of its data sets before the system is queried, which takes long or costs money.
 
     Args:
-        task: the task.
-        test: the test set.
-        train: the training set, if there is one.
-        language: language of the test items.
         labelled: every system gives labels itself, so that no neighbours are needed where a protocol takes either.
 
     Raises:
@@ -161,14 +154,8 @@ def trial_of(
     train: pd.DataFrame | None = None,
     search: Search | None = None,
 ) -> Trial:
-    """Make the trial of an encoder.
-
-    Args:
-        task: the task.
-        test: the test set.
-        encode: texts -> vectors (n, d).
-        train: the training set, if there is one.
-        search: nearest-neighbour search that replaces the task's distance.
+    """Make the trial of an encoder, which may have a nearest-neighbour search of its own instead of the task's
+    distance.
     """
     found = search or (lambda queries, corpus, k: nearest(queries, corpus, k, metric=task.distance)[1])
     return Trial(task, test, train, partial(_encode_each, partial(_of_column, encode)), found)

@@ -56,8 +56,6 @@ def nearest(queries: NDArray, corpus: NDArray, labels: NDArray, shots: Shots, se
         queries: embeddings (n, d).
         corpus: embeddings (m, d) of the training texts.
         labels: labels (m,) of the training texts.
-        shots: how examples are selected.
-        search: nearest-neighbour search.
 
     Raises:
         UserError: too few training texts.

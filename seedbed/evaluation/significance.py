@@ -71,8 +71,7 @@ def williams_p(
     Args:
         ours: gold scores and the first system's, (n, 2) or (n_seeds, n, 2).
         theirs: gold scores and the second system's, likewise; it may have another number of seeds.
-        resamples: not used.
-        seed: not used.
+        resamples, seed: not used; other tests have them.
         correlation: `spearman` or `pearson`, of items (..., n, 2); None: `spearman`.
 
     Raises:
@@ -96,8 +95,6 @@ def paired_permutation_test(
     Args:
         ours: scores (n, k) of the first system, or (n_seeds, n, k), which are averaged over seeds.
         theirs: scores of the second system on the same items, likewise.
-        resamples: the number of permutations.
-        seed: seed of the permutations.
         statistic: a function of scores over the last two axes; it takes `axis`.
     """
     from scipy.stats import permutation_test
@@ -122,9 +119,6 @@ def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
     rate by q.
 
     Source: Benjamini and Hochberg (1995), for independent or positively dependent tests.
-
-    Args:
-        p: p-values (n,).
 
     Raises:
         UserError: not one axis, or a value outside [0, 1].
@@ -231,8 +225,6 @@ def replicates(
     Args:
         statistic: maps items (..., n_items, k) to values (...).
         systems: name -> items (n_seeds, n_items, k), with the same items for all.
-        resamples: the number of replicates.
-        seed: seed of the resampling.
         batch: replicates that are computed at once; it bounds the memory and does not change results.
     """
     rng = np.random.default_rng(seed)
@@ -260,7 +252,6 @@ def with_seeds(over_items: NDArray[np.float64], *by_seed: NDArray[np.float64], s
         over_items: values of a system, see `replicates`, or differences of two.
         by_seed: scores (n_seeds,) of the system, or of each of the two. A single seed adds nothing: its variance is
             not known.
-        seed: seed of the deviations.
     """
     known = [(own.var(ddof=1) / len(own), len(own) - 1) for own in by_seed if len(own) > 1]
     between = sum(variance for variance, _ in known)

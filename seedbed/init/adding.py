@@ -36,7 +36,7 @@ def entries(
     if file.resolve() in {Path(known).resolve() for known in _files(config)}:
         raise UserError(f"{file}: is in the study already; give another file, or change its entry by hand")
     facts, corpus = study.facts(code), study.corpus("text", code)
-    language = Guess(code, facts["name"], facts["script"], True, "as the study says", sure)
+    language = Guess(code, facts["name"], facts["script"], "as the study says", sure)
     taken = {*study.corpora.others, *study.recipes, *study.tasks, *({"parallel"} if study.corpora.parallel else ())}
     taken |= {name.rpartition("-")[0] for name in study.tasks}
     if kind == "text":
@@ -44,7 +44,7 @@ def entries(
     else:
         texts = sentences(Path(corpus.file)) if corpus and corpus.file else []
         pivot = study.facts(study.pivot)
-        into = Guess(study.pivot, pivot["name"], pivot["script"], True, "as the study says")
+        into = Guess(study.pivot, pivot["name"], pivot["script"], "as the study says")
         table = OwnTable(
             kind, file, language, _teacher(study), tested=False, pivot=into, cleaning=study.cleaning, taken=taken,
             batch=study.training.batch_size,
@@ -132,10 +132,8 @@ def _trained(study: Study) -> list[str]:
 
 
 def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> str:
-    """Leave out of new test sets what encoders were trained on, or, where that is much, have them trained again.
-
-    Returns:
-        What was done, in a sentence.
+    """Leave out of new test sets what encoders were trained on, or, where that is much, have them trained again;
+    returns a sentence that says which.
     """
     known: list[str] = []
     for source, kind in ((study.corpus(corpus, code), study.roles[corpus]) for corpus in trained):
@@ -174,7 +172,6 @@ def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: se
 
     Args:
         others: corpora of the language, as they are written.
-        taken: names that are used in the study.
     """
     language_of(file, sentences(file), language.code, language.name, language.script, sure=language.sure)
     if not beginning.follow(file):

@@ -41,7 +41,7 @@ from seedbed.languages import registry
 
 BACKBONE = "me5-small"
 """The encoder that a new study starts from."""
-ENGLISH = Guess("eng", "English", "Latn", True, "as of all translations unless a study says otherwise")
+ENGLISH = Guess("eng", "English", "Latn", "as of all translations unless a study says otherwise")
 """The language of translations."""
 PAIRS = {"kind": "matched_pairs"}
 """The kind of a corpus whose rows are pairs that belong together."""
@@ -138,7 +138,6 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
 
     Args:
         given: files of COLUMNS, by what they are.
-        results: its folder of results.
 
     Raises:
         UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or its
@@ -192,10 +191,8 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
 
 
 def on_pairs(corpus: str, summary: str = "") -> dict[str, Any]:
-    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it.
-
-    Args:
-        summary: what its card says; empty: what that of `adjacent` says.
+    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it;
+    without a summary its card has that of `adjacent`.
     """
     if corpus == "adjacent":
         return {}
@@ -241,7 +238,6 @@ def of_both(
         corpora: corpora of a study that are under `others`, by name.
         tests: the study's test sets: pairs that have a text of these do not train.
         facts: values of the placeholders of their sources.
-        cleaning: of the study.
     """
     training = presets()["retained"]["training"]
     batches = training["batches"]
@@ -330,10 +326,7 @@ class OwnTable:
     # ---- What it must be.
 
     def require(self, texts: list[str]) -> None:
-        """Check its languages and its number of rows.
-
-        Args:
-            texts: sentences of the language.
+        """Check its languages, by sentences of its language, and its number of rows.
 
         Raises:
             UserError: it cannot be read, lacks a column, has cells without text, is in another language, or too short
@@ -468,10 +461,8 @@ class OwnTable:
     def _tests(
         self, name: str, task: dict[str, Any], halves: Sequence[tuple[int, int]], said: str, *, by: str = ""
     ) -> Parts:
-        """Tasks of the rows that choose, and of those that report.
-
-        Args:
-            by: the column whose hash says which; empty: `pivot`.
+        """Tasks of the rows that choose, and of those that report, divided by the hash of column `by`; empty: of
+        `pivot`.
         """
         name, split = self._free(name), {"buckets_by": by} if by else {}
         tasks = {

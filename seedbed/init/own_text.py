@@ -60,8 +60,6 @@ class Guess(NamedTuple):
     code: str
     name: str
     script: str
-    known: bool
-    """Whether seedbed's registry of languages has it."""
     why: str
     sure: bool = False
     """Whether the user named the language, so that it is not checked."""
@@ -154,10 +152,8 @@ def neighbours(path: Path, count: int) -> int:
 def language_of(
     path: Path, texts: list[str], code: str = "", name: str = "", script: str = "", *, sure: bool = False
 ) -> Guess:
-    """The language of a text: the one that is named, or that the file is named after.
-
-    Args:
-        sure: the text is in that language, whatever it reads like.
+    """The language of a text: the one that is named, or that the file is named after; where the user is `sure`, it is
+    not checked.
 
     Raises:
         UserError: none is named, an unknown one has no name, or the text is in another script, or in another language.
@@ -181,7 +177,7 @@ def language_of(
         raise UserError(f"--script {script}: not known; expected a script of ISO 15924, like Latn")
     if not (script := script or row.get("script") or _script(texts)):
         raise UserError(f"{path}: its letters are in no script that is known; give --script, of ISO 15924, like Latn")
-    found = Guess(code, name or row["name"], script, bool(row), why, sure)
+    found = Guess(code, name or row["name"], script, why, sure)
     _check(path, texts, found)
     return found
 

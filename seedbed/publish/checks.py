@@ -55,10 +55,7 @@ def require_card(path: Path) -> RepoCard:
 
 
 def require_public(card: Path, places: Iterable[Path]) -> None:
-    """Refuse a card that reveals paths, servers or secrets of this machine.
-
-    Args:
-        places: folders of this machine, which the card must not name.
+    """Refuse a card that reveals paths, servers or secrets of this machine, or that names one of its folders `places`.
 
     Raises:
         UserError: a path of this machine; a URL with a password or a token, or with a host that others cannot reach.

@@ -36,7 +36,6 @@ def write(
     Args:
         repository: the encoder's folder for the hub.
         name: owner/name on the hub.
-        metadata: the metadata of the card.
     """
     filed = [one.mteb for one in results if one.mteb]
     if not filed:

@@ -81,10 +81,8 @@ class Edited(NamedTuple):
 
 
 def _require_output(what: Path, output: Path) -> Edited | None:
-    """Check that the output folder has only files of an earlier call, since it is replaced; its card may be edited.
-
-    Returns:
-        The card, if a person has edited it.
+    """Check that the output folder has only files of an earlier call, since it is replaced; returns its card if a
+    person has edited it.
 
     Raises:
         UserError: it has other files than those in the earlier call's list.

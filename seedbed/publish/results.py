@@ -46,7 +46,6 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
 
     Args:
         folder: its scores, {task}/{language}.json.
-        manifest: the encoder's.
         statistics: of the intervals: resamples of test items, level and seed.
 
     Raises:
@@ -140,10 +139,8 @@ def metadata(results: Iterable[Result]) -> list[EvalResult]:
 
 
 def section(results: Collection[Result], chose: Collection[str] = ()) -> str:
-    """The scores as a section of a card.
-
-    Args:
-        chose: the tasks by which the encoder was chosen among others, whose scores are no test of it.
+    """The scores as a section of a card; those on tasks that `chose` the encoder are marked, since they are no test of
+    it.
     """
     rows = [
         (

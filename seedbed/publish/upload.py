@@ -36,7 +36,6 @@ def upload(output: Path, name: str, kind: str, *, public: bool, replace: bool) -
     huggingface_hub takes its token from `hf auth login` or the environment.
 
     Args:
-        output: folder that `repositories.lay_out` wrote.
         name: owner/name of the repository.
         kind: "model" or "dataset".
         public: True if everyone may see it; False: only its owners.

@@ -29,8 +29,7 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
 
     Args:
         blocks: the encoders, see `Block.cells`; their task is not used.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
-        dev: the development tasks.
+        scores: the folder of score files, see `Cell.path`.
 
     Returns:
         The encoder, and how it was chosen: `tasks`, the mean `score` over tasks and seeds, and `among`, the number of
@@ -60,9 +59,7 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
 
     Args:
         blocks: the encoders and the test task.
-        chosen: the encoder.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json.
-        statistics: resamples, level and seed.
+        scores: the folder of score files, see `Cell.path`.
         test: the test set, for a lexical baseline, see `protocols.lexical`; None: without it.
 
     Returns:
@@ -153,11 +150,6 @@ def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
     """Copy an encoder into another folder by hard links, and add the choice to its manifest.
 
     Files on another file system are copied.
-
-    Args:
-        encoder: the encoder's folder.
-        output: the folder that is written.
-        best: facts about the choice.
 
     Raises:
         UserError: the encoder's manifest cannot be read, or its files were changed.

@@ -25,9 +25,7 @@ def cell(row: pd.Series, best: str | None, decimals: int = 1) -> str:
     interval.
 
     Args:
-        row: a row of a table of scores.
         best: the best number of its column, which is bold; None: none.
-        decimals: those of the metric.
     """
     value = f"{row['value']:z.{decimals}f}"
     value = f"**{value}**" if value == best else value

@@ -114,11 +114,6 @@ class Claim(Settings):
             self.better.backbone or self.better.column or self.than.backbone or self.than.column
         )
 
-    @property
-    def several(self) -> bool:
-        """Whether it compares in several columns."""
-        return len(self.columns) > 1
-
     def holds(self, better: float, than: float) -> bool:
         """Whether one number is better than another."""
         return better < than if self.lower else better > than
@@ -174,7 +169,7 @@ def printed(claim: Claim) -> list[Compared]:
                     for side in (claim.better, claim.than)
                 ]
                 if all(sides):
-                    names = [label if claim.several else "", backbone if several else ""]
+                    names = [label if len(claim.columns) > 1 else "", backbone if several else ""]
                     names.append(language if len(claim.languages) > 1 else "")
                     found.append(Compared(", ".join(filter(None, names)), *(side.value for side in sides)))
     return found
@@ -239,7 +234,6 @@ def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame], compared: Mappi
     """Claims of each paper of which a study's tables test one, on the paper's data and encoders, in Markdown.
 
     Args:
-        claims: the claims.
         tables: name -> the table as `tabulate.read` returns it.
         compared: name -> the differences of its pairs, likewise.
     """
@@ -282,7 +276,7 @@ def _comparisons(claim: Claim, table: pd.DataFrame, tests: pd.DataFrame) -> Iter
             better, than = (_side(rows, side, label) for side in (claim.better, claim.than))
             for backbone in sorted({*better} & {*than}):
                 one, other = better[backbone], than[backbone]
-                names = ", ".join(filter(None, (label if claim.several else "", backbone, language)))
+                names = ", ".join(filter(None, (label if len(claim.columns) > 1 else "", backbone, language)))
                 decimals = claim.spec.columns_and_means[label or claim.better.column].measured.decimals
                 test = _test(tests, one, other)
                 told = f"{_number(one, decimals)} against {_number(other, decimals)} ({names})"

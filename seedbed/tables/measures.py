@@ -84,13 +84,7 @@ class _Score:
 def measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
     """Read the scores of all systems of a block in one language, and resample their items together.
 
-    For a column of overlap, measure their triplets.
-
-    Args:
-        scores: the folder `scores` in the folder of results, which also has the triplets.
-        block: the systems and the column.
-        language: the test language.
-        statistics: resamples and seed.
+    For a column of overlap, measure their triplets, in the folder of results that has the folder `scores`.
 
     Raises:
         UserError: a score file is missing or contradicts its items, systems were scored on different items; a file of
@@ -188,11 +182,8 @@ def _dice(path: Path, sides: tuple[str, ...]) -> Items:
 
 
 def average(measures: Sequence[Measure], weights: Sequence[float] | None = None) -> Measure:
-    """The mean over languages of the systems that all languages have, by seed.
-
-    Args:
-        measures: one for each language.
-        weights: their weights; None: equal.
+    """The mean over languages of the systems that all languages have, by seed; without weights all languages count
+    alike.
     """
     common = [recipe for recipe in measures[0].by_seed if all(recipe in each.by_seed for each in measures)]
     known = [recipe for recipe in common if all(recipe in each.replicates for each in measures)]

@@ -35,7 +35,7 @@ class Cell(NamedTuple):
 
     @property
     def path(self) -> str:
-        """Its path in the folder of scores."""
+        """Its path in the folder of scores: {backbone}/{recipe}/{lang}/{seed}/{task}/{test_lang}.json."""
         return "/".join(map(str, self)) + ".json"
 
 
@@ -98,7 +98,7 @@ class Block(Settings):
 
     def _of_system(self, backbone: str, system: System, language: str) -> Iterator[Cell]:
         """The score files of one system in a language: of each seed, or of each head that is fine-tuned."""
-        for seed in system.heads if self.column.tunes else system.seeds:
+        for seed in system.heads if self.column.declared.tunes else system.seeds:
             yield Cell(backbone, system.recipe, system.folder(language), seed, self.tests[language], language)
 
     def texts(self) -> Iterator[Texts]:
@@ -122,10 +122,6 @@ def plan(
     has.
 
     Args:
-        spec: the table's spec.
-        systems: the study's recipes.
-        backbones: name -> the study's backbones.
-        tasks: name -> the study's tasks.
         baseline: the study's baseline recipe; the spec's own has priority.
         reserved: languages that appear only in tables that name them.
 
@@ -167,8 +163,6 @@ def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Bl
     """Add to each block the same column of another backbone, whose baseline differences are taken from.
 
     Args:
-        spec: the table's spec.
-        blocks: the table's blocks.
         backbone: the study's backbone for comparisons, which a table may lack; the spec's own has priority.
 
     Raises:
@@ -210,12 +204,7 @@ def of_labellers(
     compared.
 
     Args:
-        spec: the table's spec.
         systems: the variants of classifiers, each with the classifiers that have it.
-        classifiers: name -> the study's classifiers.
-        tasks: name -> the study's tasks.
-        baseline: the study's baseline recipe; the spec's own has priority.
-        reserved: languages that appear only in tables that name them.
 
     Raises:
         UserError: two kinds of one classifier would have one printed name.
@@ -242,12 +231,7 @@ def of_labellers(
 
 
 def _require_unique_names(spec: TableSpec, blocks: list[Block], right: str) -> list[Block]:
-    """Return blocks in which each row has a name of its own.
-
-    Args:
-        spec: the table's spec.
-        blocks: its blocks.
-        right: what each row must be given, for the message.
+    """Return blocks in which each row has a name of its own; `right` says in the message what each must be given.
 
     Raises:
         UserError: two rows of a block have one printed name, so that nobody could say whose numbers are whose.
@@ -274,7 +258,7 @@ def _shown(spec: TableSpec, models: Mapping[str, AvailableModel]) -> dict[str, A
 def _fills(system: System, column: Column) -> bool:
     """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
     named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
-    named = named and column.serves(system.gives)
+    named = named and column.declared.serves(system.gives)
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 

@@ -34,18 +34,13 @@ class Printed:
 
 
 class Published:
-    """The numbers of one CSV with the COLUMNS.
-
-    Args:
-        paper: the CSV and how to look numbers up in it; None: no numbers.
-        folder: the folder of CSVs.
+    """The numbers of one CSV with the COLUMNS; without a paper there are none.
 
     Raises:
         UserError: no such file, not CSV in UTF-8, a missing column or slug, a repeated number, or one that is none.
     """
 
     def __init__(self, paper: Paper | None, folder: Path) -> None:
-        """Read the paper's CSV."""
         self.paper = paper
         self.cells: dict[tuple[str, ...], Printed] = {}
         for line, row in _records(folder / paper.csv) if paper else ():
@@ -81,8 +76,6 @@ class Published:
         If the paper prints averages only, its average over whatever cells.
 
         Args:
-            column: the column.
-            recipe: the recipe.
             backbone: the paper's name of the backbone; AVERAGE for an average over backbones.
             averaged: what is averaged: (the paper's name of the backbone, language).
         """

@@ -56,10 +56,7 @@ def of_mteb(file: Path, task: str, split: str, metric: str, languages: Mapping[s
     """Scores by language, as fractions, from a result file of mteb; languages without a score are left out.
 
     Args:
-        file: mteb's JSON file.
         task: mteb's name of the task; empty: any.
-        split: the split.
-        metric: mteb's name of the metric.
         languages: language -> mteb's name of it, like `hau-Latn`.
 
     Raises:

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 from seedbed import yamls
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import MEAN
-from seedbed.evaluation.protocols import Metric
+from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.names import languages_of
 from seedbed.settings import OnceEach, Settings, suggest, validated
 
@@ -21,6 +21,8 @@ OVERLAPS = {
     "positive minus negative": Metric("", ("positive", "negative"), MEAN),
 }
 """Metrics of the protocol overlap: which columns of triplets are compared with the anchor."""
+OF_TRIPLETS = Protocol(kind="triplets", asks=("vectors",))
+"""The protocol overlap as it would be declared: for encoders of any kind."""
 
 
 def metric_named(name: str) -> Metric:
@@ -83,11 +85,7 @@ class Column(Settings):
             raise ValueError(
                 f"no metric {self.metric!r} in protocol {self.protocol}; {suggest(self.metric, sorted(known))}"
             )
-        return self
-
-    @model_validator(mode="after")
-    def _of_two(self) -> Self:
-        if self.pairs and (self.protocol == OVERLAP or not protocols.declared(self.protocol).second):
+        if self.pairs and not self.declared.second:
             raise ValueError(f"pairs: protocol {self.protocol} has no tests of two languages; leave it out")
         return self
 
@@ -97,24 +95,19 @@ class Column(Settings):
         return OVERLAPS.get(self.metric) if self.protocol == OVERLAP else protocols.metric(self.protocol, self.metric)
 
     @property
-    def tunes(self) -> bool:
-        """Whether encoders are fine-tuned for it."""
-        return self.protocol != OVERLAP and protocols.declared(self.protocol).tunes
-
-    def serves(self, gives: Collection[str]) -> bool:
-        """Whether it can show encoders that provide `gives` in addition to vectors, see `Protocol.serves`."""
-        return self.protocol == OVERLAP or protocols.declared(self.protocol).serves(gives)
+    def declared(self) -> Protocol:
+        """What its protocol declares."""
+        return OF_TRIPLETS if self.protocol == OVERLAP else protocols.declared(self.protocol)
 
     @property
     def labelled(self) -> bool:
         """Whether it can show classifiers."""
-        return self.protocol != OVERLAP and "labels" in protocols.declared(self.protocol).asks
+        return "labels" in self.declared.asks
 
     @property
     def answered_by(self) -> str:
         """Empty for columns of encoders or triplets; else the protocol, which only classifiers answer."""
-        of_encoders = self.protocol == OVERLAP or protocols.declared(self.protocol).of_encoders
-        return "" if of_encoders else self.protocol
+        return "" if self.declared.of_encoders else self.protocol
 
 
 class Overall(Settings):
@@ -220,7 +213,7 @@ class TableSpec(Spec):
 
     @model_validator(mode="after")
     def _one_scale(self) -> Self:
-        labels = {column.label: (column.measured.points, column.tunes) for column in self.columns}
+        labels = {column.label: (column.measured.points, column.declared.tunes) for column in self.columns}
         columns = [*labels]
         for mean in self.over_columns:
             if unknown := sorted({*mean.columns} - {*labels}):
@@ -278,10 +271,6 @@ class TableSpec(Spec):
         """Languages in print order; those that the spec does not list come last, unless they are reserved.
 
         A pair is listed by its own name, or by both its languages; then it comes after pairs with their own name.
-
-        Args:
-            languages: the languages and pairs.
-            reserved: languages that appear only if the spec lists them.
         """
         closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}
         others = [

@@ -55,10 +55,7 @@ def measure_blocks(
     Averages over backbones and means of columns come last, as blocks.
 
     Args:
-        blocks: the table's blocks, see `plan`.
-        scores: folder {backbone}/{recipe}/{encoder language}/{seed}/{task}/{test language}.json in the folder of
-            results.
-        statistics: resamples, level and seed.
+        scores: the folder of score files, see `Cell.path`, in the folder of results.
         spec: says which averages over backbones and means of columns are added.
 
     Raises:
@@ -87,12 +84,7 @@ def measure_blocks(
 
 
 def tabulate(measured: Measured, statistics: Statistics, published: Published) -> pd.DataFrame:
-    """Collect what was measured for a table into one tidy frame.
-
-    Args:
-        measured: see `measure_blocks`.
-        statistics: resamples, level and seed.
-        published: the paper's numbers.
+    """Collect what `measure_blocks` measured for a table into one tidy frame.
 
     Returns:
         A frame with COLUMNS. Scores and differences are in points; `rows` are training rows. NaN: intervals of fewer
@@ -107,12 +99,8 @@ def tabulate(measured: Measured, statistics: Statistics, published: Published) -
 
 
 def compare(measured: Measured, pairs: Sequence[tuple[str, str]], statistics: Statistics) -> pd.DataFrame:
-    """The differences of pairs of systems, where a block has both, tested as those to the baseline are.
-
-    Args:
-        measured: see `measure_blocks`.
-        pairs: the recipes of each pair; the second is subtracted.
-        statistics: resamples, level and seed.
+    """The differences of pairs of systems, where a block has both, tested as those to the baseline are; the second is
+    subtracted.
 
     Returns:
         A frame with COMPARED, differences in points. P-values are adjusted over the languages of a pair in a block;
@@ -272,11 +260,7 @@ def write(table: pd.DataFrame, path: Path) -> None:
 
 
 def read(path: Path, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
-    """Read a table of `write`.
-
-    Args:
-        path: the CSV.
-        columns: what it must have; COMPARED for differences of pairs.
+    """Read a table of `write`; differences of pairs have the columns COMPARED.
 
     Raises:
         UserError: no such file, or another kind of CSV.

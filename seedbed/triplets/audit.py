@@ -28,7 +28,6 @@ def audit(
     Args:
         triplets: iterates over `id`, `anchor`, `positive`, `negative`, and maybe `positive_finished` and
             `negative_finished`; it is called three times.
-        checks: the checks of positives and negatives.
         vocabulary: finds foreign and unlikely words in positives and negatives; None: not checked.
 
     Returns and raises as `split_by_reason`.

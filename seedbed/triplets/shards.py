@@ -15,13 +15,7 @@ COLUMNS = [
 
 
 def shard(anchors: pd.DataFrame, number: int, shards: int) -> pd.DataFrame:
-    """The anchors of one job: consecutive rows, in shards of equal size up to one row.
-
-    Args:
-        anchors: all anchors.
-        number: the shard, from 0.
-        shards: the number of shards.
-    """
+    """The anchors of one job, shard `number` from 0: consecutive rows, in shards of equal size up to one row."""
     first, last = (len(anchors) * bound // shards for bound in (number, number + 1))
     return anchors.iloc[first:last]
 
@@ -34,8 +28,6 @@ def write_shard(made: pd.DataFrame, name: str, method: str, output: Path) -> Non
     Args:
         made: the rows, as `generators.writing.triplets.complete` and `corpus.translate` return them.
         name: the generator's name in the study; a column of the shard.
-        method: the method's name; likewise.
-        output: the shard's path.
     """
     table = made.assign(generator=name, method=method)
     write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], output)

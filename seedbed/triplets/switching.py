@@ -54,14 +54,11 @@ def latin_share(text: str, script: str) -> float:
 
 
 class Spelling:
-    """A character n-gram model of a language's words, interpolated by Witten and Bell's (1991) rule.
-
-    Args:
-        vocabulary: distinct words; rare ones say most about unseen words.
+    """A character n-gram model of a language's distinct words, interpolated by Witten and Bell's (1991) rule; rare
+    words say most about unseen ones.
     """
 
     def __init__(self, vocabulary: Iterable[str]) -> None:
-        """Fit on distinct words."""
         self.grams: Counter[str] = Counter()
         for word in vocabulary:
             marked = f"{START}{word}{END}"
@@ -119,8 +116,6 @@ class WordCheck:
         own: sentences in the language of the texts, ten or more.
         other: sentences in the language that they might fall into.
         script: ISO 15924 code of the language.
-        others: see above.
-        unlikely: see above.
 
     Raises:
         UserError: too few sentences.
@@ -129,7 +124,6 @@ class WordCheck:
     def __init__(
         self, own: Sequence[str], other: Sequence[str], script: str, *, others: float, unlikely: float
     ) -> None:
-        """Fit both lexicons and the thresholds."""
         if len(own) < 10 or not len(other):
             raise UserError(
                 "word check: fewer than ten sentences in the language or none in the other; give more text"

@@ -93,7 +93,6 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
     Any platform's wheel will do, because only its data files are read.
 
     Args:
-        store: where it is stored.
         requirement: name==version.
         digest: its sha256; empty: the lock file's.
 
@@ -117,11 +116,7 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
 
 
 def local(file: str, digest: str) -> Path:
-    """Check a local file or folder.
-
-    Args:
-        file: its path.
-        digest: its sha256; empty: not checked.
+    """Check a local file or folder, and its sha256 if there is a digest.
 
     Raises:
         UserError: it does not exist, or its sha256 differs.
@@ -140,8 +135,6 @@ def archive(store: Store, url: str, digest: str, licence: str = "") -> Path:
     """Download a URL. Secrets in its query appear neither in the lock file nor in messages or file names.
 
     Args:
-        store: where it is stored.
-        url: the URL.
         digest: its sha256; empty: the lock file's.
         licence: its licence, for the lock file.
 
@@ -199,11 +192,7 @@ def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]
 
 
 def unpacked(stream: BinaryIO, name: str) -> io.BufferedReader:
-    """Open a compressed file for reading; it is decompressed as it is read (formats: UNPACKERS).
-
-    Args:
-        stream: the compressed file.
-        name: its name, whose ending gives the format.
+    """Open a compressed file for reading, by its name's ending (UNPACKERS); it is decompressed as it is read.
 
     Returns:
         A stream that raises a UserError while it is read if the data are not of that format, are cut short, or grow
@@ -241,7 +230,6 @@ def require_bounded(name: str | Path, size: int, packed: int) -> None:
     """Check decompressed data against UNPACKED and RATIO.
 
     Args:
-        name: the file's name, for the message.
         size: decompressed bytes.
         packed: compressed bytes.
 

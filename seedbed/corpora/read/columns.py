@@ -29,20 +29,14 @@ def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
         blocks = iter([concatenate(blocks)])
     before = 0
     for block in blocks:
-        table = columns_of(block, source, before)
+        table = _columns_of(block, source, before)
         before += len(table)
         counts["read"] += len(table)
         yield table
 
 
-def columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame:
-    """The rows of one block with our columns.
-
-    Args:
-        table: the block, with the source's columns.
-        source: its settings `divide`, `where` and `columns` are used.
-        before: the number of rows in earlier blocks.
-    """
+def _columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFrame:
+    """The rows of one block with our columns; `before` rows are in earlier blocks."""
     table = table.reset_index(drop=True)
     for column, parts in source.divide.items():
         table = table.join(_divided(column_of(table, column, source), parts, source))

@@ -30,10 +30,6 @@ def fetch(
     """Read a source as a corpus of one kind.
 
     Args:
-        source: where the text is.
-        kind: the kind of corpus, which determines its columns.
-        store: where downloads are stored.
-        cleaning: bounds of lengths.
         test: it is an evaluation set: no sentence is dropped, and a text is only normalised (`clean`), so that its n is
             the benchmark's. Rows of kind "retrieval" are judgements and never dropped.
 
@@ -82,7 +78,6 @@ def counted(blocks: Blocks, record: dict[str, Any], counts: Counter[str]) -> Blo
     """Iterate over the same blocks.
 
     Args:
-        blocks: rows of a corpus.
         record: the corpus's record, which names the sets of its source.
         counts: the rows are added here as `kept`, and those of each set.
     """
@@ -211,7 +206,6 @@ def triplets_from_labels(blocks: Blocks, where: str = "labelled pairs", *, lone:
 
     Args:
         blocks: rows with premise, hypothesis and label.
-        where: the data's name, for messages.
         lone: keep an entailment without a contradiction too, with an empty negative.
 
     Raises:
@@ -242,12 +236,7 @@ def _premises(block: pd.DataFrame) -> pd.Series:
 
 
 def origin(source: Source, of: str = "") -> list[dict[str, str]]:
-    """The origin of a source as records and cards have it, see `origins`.
-
-    Args:
-        source: the source.
-        of: the name of the set that it is part of.
-    """
+    """The origin of a source, which may be the set `of` another, as records and cards have it; see `origins`."""
     if source.sets:
         return [place for name, one in source.sets.items() for place in origin(one, f"{of}: {name}" if of else name)]
     kind = next(name for name in ORIGINS if getattr(source, name))

@@ -17,7 +17,6 @@ def followed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
 
     Args:
         blocks: rows; documents may continue from one block to the next.
-        source: the source.
         counts: last rows of documents, which are dropped, are added here.
 
     Raises:

@@ -44,7 +44,6 @@ def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
     Args:
         name: the file's name, without `.gz`.
         stream: the decompressed file; it is closed at the end.
-        source: its settings of the format are used.
 
     Raises:
         UserError: an unknown format, or content of another format.

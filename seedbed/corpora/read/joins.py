@@ -20,11 +20,9 @@ def joined(
     """Add the columns of one entry of `source.join`, from the first matching row of the other reading.
 
     Args:
-        blocks: our rows.
         other: the other reading; all of it is read at once.
         column: the entry's name.
         how: `source.joined(column)`.
-        source: the source.
         counts: rows without a match are added here.
 
     Raises:

@@ -38,8 +38,6 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
     Everything is downloaded before the first block.
 
     Args:
-        source: where the text is.
-        store: where downloads are stored.
         whole: ids must be unique; else the first row of an id is taken.
         counts: rows are added here: those `read`, and those dropped by reason.
 
@@ -127,8 +125,6 @@ def identified(blocks: Blocks, source: Source, whole: bool, counts: Counter[str]
     """Iterate over rows with unique ids.
 
     Args:
-        blocks: the rows.
-        source: the source, for messages.
         whole: repeated ids are an error; else the first row of an id is taken.
         counts: dropped rows are added here.
 
@@ -266,7 +262,6 @@ def pin(store: assets.Store, source: Source, *, kind: str) -> str:
     A revision that is not a full commit is a branch (such as `refs/convert/parquet`), whose commit is locked.
 
     Args:
-        store: has the lock file.
         source: its `hub` and `revision` are used.
         kind: "model" or "dataset".
 

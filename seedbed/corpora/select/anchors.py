@@ -28,9 +28,7 @@ def select(
     Args:
         corpus: iterates over `id` and `text` of the language's sentences; it is called twice.
         identify: distinguishes the language from the pivot language; None: not checked.
-        seen: the texts of the language's evaluation sets.
         script: ISO 15924 code.
-        anchors: settings of the sample.
 
     Returns:
         Anchors (`id`, `text`) in the corpus's order, and counts of dropped rows by reason.
@@ -54,8 +52,6 @@ def draw(
     Args:
         corpus: iterates over the table; it is called twice.
         reasons: a block -> for each row why it cannot be taken, "" if it can.
-        count: the number of rows.
-        seed: seed of the sampling.
 
     Returns:
         The rows in their order, and the counts of rows: read, dropped by reason, not sampled, kept.
@@ -81,8 +77,6 @@ def reasons(
     """Why each text cannot be taken; "" if it can.
 
     Args:
-        texts: the texts.
-        seen: the evaluation texts.
         fits: texts -> booleans (n,), whether each is in the right language; None: not checked.
         script: ISO 15924 code; empty: not checked.
     """

@@ -69,7 +69,6 @@ def without_tests(
     """Iterate over the rows of which no text repeats an evaluation text.
 
     Args:
-        rows: the rows.
         columns: names of text columns.
         seen: the evaluation texts, with their English translations where known.
         counts: dropped rows are added here under the reason.

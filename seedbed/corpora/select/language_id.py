@@ -25,16 +25,11 @@ BATCH = 500
 class LanguageId:
     """Naive Bayes over character n-grams (1 to 4) of a language and the pivot language.
 
-    Args:
-        language: sentences in the language.
-        pivot: sentences in the pivot language.
-
     Raises:
         UserError: no sentences in one of them.
     """
 
     def __init__(self, language: Sequence[str], pivot: Sequence[str]) -> None:
-        """Fit on sentences of both languages."""
         if not len(language) or not len(pivot):
             raise UserError("language identification: no sentence in the language or in the pivot; give both a corpus")
         self._grams = HashingVectorizer(analyzer="char_wb", ngram_range=(1, 4), alternate_sign=False, norm=None)

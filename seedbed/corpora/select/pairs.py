@@ -35,9 +35,7 @@ def select(
     Args:
         corpus: iterates over `id`, `text` and `pivot`; it is called twice.
         identify: distinguishes the language from the pivot language; None: not checked.
-        seen: the texts of the evaluation sets.
         scripts: ISO 15924 codes of the language and of the pivot language.
-        pairs: settings of the sample.
 
     Returns:
         Pairs (`id`, `text`, `pivot`) in the corpus's order, and counts of dropped pairs by their first reason.
@@ -72,7 +70,6 @@ def without(pool: Blocks, sentences: Iterable[str], counts: Counter[str]) -> Blo
     Otherwise a sentence's nearest neighbour in a pool that contains it would be itself.
 
     Args:
-        pool: the rows.
         sentences: sentences of the pairs, in the pool's language.
         counts: dropped rows are added here under IN_PAIRS.
     """

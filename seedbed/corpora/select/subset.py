@@ -22,14 +22,10 @@ def sentences(corpus: Blocks) -> pd.DataFrame:
 
 
 def subset(table: pd.DataFrame, rows: int) -> pd.DataFrame:
-    """At most `rows` rows of a table, those whose ids have the lowest hashes, in the table's order.
+    """At most `rows` rows of a table (0: all), those whose ids have the lowest hashes, in the table's order.
 
     A corpus may be sorted by its texts, so its first rows are not a sample. Whether a row is selected depends on its id
     and on `rows` only: a smaller subset is part of a larger one, also after an audit dropped rows.
-
-    Args:
-        table: rows with `id`.
-        rows: the maximum number; 0: all.
     """
     if not rows or rows >= len(table):
         return table

@@ -23,7 +23,6 @@ def collect_answers(table: pd.DataFrame, where: str) -> pd.DataFrame:
     Args:
         table: rows with `correct`, a number from 1, and `answers`, a JSON list, or a column for each answer, answer_1,
             answer_2, ...; other tables are returned unchanged.
-        where: the data's name, for messages.
 
     Raises:
         UserError: fewer than two answers, an empty answer, or `correct` is not the number of one.
@@ -43,11 +42,7 @@ def collect_answers(table: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def options(table: pd.DataFrame, where: str) -> list[list[str]]:
-    """The answers of each row.
-
-    Args:
-        table: rows with `answers`.
-        where: the data's name, for messages.
+    """The answers of each row, from its `answers`.
 
     Raises:
         UserError: not a list, fewer than two answers, or an empty one. Equal answers are allowed: benchmarks have them.
@@ -65,11 +60,7 @@ def count_repeated(table: pd.DataFrame, where: str) -> int:
 
 
 def correct_indices(table: pd.DataFrame, where: str) -> list[int]:
-    """Index of the right answer of each row, from 0.
-
-    Args:
-        table: rows with `answers` and `correct`.
-        where: the data's name, for messages.
+    """Index of the right answer of each row, from 0, by its `answers` and `correct`.
 
     Raises:
         UserError: no row is labelled, or `correct` is not the number of an answer.

@@ -77,10 +77,6 @@ def with_scores(blocks: Blocks, scale: tuple[float, float], where: str) -> Block
 def read_pairs(path: Path, *, train: bool = False) -> pd.DataFrame:
     """Read a corpus of labelled pairs: id, premise, hypothesis, label (a word).
 
-    Args:
-        path: the corpus.
-        train: it is training data, which needs at least two labels.
-
     Raises:
         UserError: the file cannot be read, an unknown label, or training data with a single label.
     """

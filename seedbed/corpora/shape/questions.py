@@ -63,16 +63,10 @@ def _blanked(text: str) -> str:
 
 
 def lists(table: pd.DataFrame, column: str, of: type, where: str) -> list[list[Any]]:
-    """Parse a column of JSON lists.
-
-    Args:
-        table: the rows.
-        column: its name.
-        of: the type of the values.
-        where: the data's name, for messages.
+    """Parse a column of JSON lists with values of one type.
 
     Raises:
-        UserError: a cell is not a list of this type.
+        UserError: a cell is no such list.
     """
     found = [_read(cell) for cell in table[column]]
     wrong = [not (isinstance(one, list) and all(type(value) is of for value in one)) for one in found]
@@ -115,12 +109,7 @@ def spans(table: pd.DataFrame, where: str) -> list[tuple[int, int]]:
 
 
 def require_none(wrong: pd.DataFrame, problem: str, where: str) -> None:
-    """Raise an error about the first of the given rows, if there are any.
-
-    Args:
-        wrong: the rows.
-        problem: what is wrong with them.
-        where: the data's name.
+    """Raise an error that says the problem of the first of these rows, if there are any.
 
     Raises:
         UserError: there are rows.

@@ -44,12 +44,8 @@ def in_context(name: str, learner: Learner, base: Path, question: Trial, shots: 
     timed.
 
     Args:
-        name: the classifier's name.
-        learner: the language model and settings of its prompts.
-        base: its folder.
-        question: the task with its data sets.
+        base: the language model's folder.
         shots: cost of retrieving the examples.
-        spec: settings of the measurement.
     """
     sizes, generator, how = sizes_of(question, spec), learner.generator, learner.in_context
     labels = known_labels("compute", question.test, question.train, also=question.task.labels)

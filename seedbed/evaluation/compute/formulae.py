@@ -20,7 +20,6 @@ def fine_tuning(sizes: Sizes, *, epochs: float, forward: float, backward: float)
     """n_epoch (|D_train| (f_M + b_M) + |D_dev| f_M) + |D_test| f_M.
 
     Args:
-        sizes: sizes of the data set.
         epochs: n_epoch; the development set is evaluated after each.
         forward: f_M, cost of a forward pass of one text through the encoder M and its head.
         backward: b_M, cost of its backward pass.
@@ -36,7 +35,6 @@ def retrieval(sizes: Sizes, *, dimensions: int, forward: float) -> float:
     addition and a square root. A vote has no floating-point operation.
 
     Args:
-        sizes: sizes of the data set.
         dimensions: n_dim of an embedding.
         forward: f_M, cost of a forward pass of one text through the encoder M.
     """
@@ -47,7 +45,6 @@ def in_context(sizes: Sizes, *, retrieval: float, labels: int, length: float, fo
     """Retrieval plus |D_test| |L| |l| f_G: a forward pass for each token of each label.
 
     Args:
-        sizes: sizes of the data set.
         retrieval: cost of retrieving the examples.
         labels: |L|, the number of labels; 1 if the label is generated.
         length: |l|, mean number of tokens of a label.

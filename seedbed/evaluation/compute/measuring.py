@@ -80,7 +80,6 @@ def seconds(run: Callable[[], Any], repeats: int, *, warm: bool = False) -> Span
 
     Args:
         run: the code; pending work on a GPU is waited for.
-        repeats: timed runs.
         warm: no untimed run is needed.
     """
     if not warm:

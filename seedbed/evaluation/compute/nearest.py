@@ -20,11 +20,8 @@ def retrieval(encoder: Opened, name: str, question: Trial, kept: Trial, spec: Co
     (n_dim + 1) operations a pair); exact distances of the few nearest are not counted.
 
     Args:
-        encoder: the encoder.
-        name: its name.
         question: the task, with embeddings that are computed at each call.
         kept: the task, with precomputed embeddings.
-        spec: settings of the measurement.
 
     Returns:
         The cost of the whole, and of retrieval without the vote.

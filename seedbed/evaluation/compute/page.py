@@ -54,7 +54,6 @@ def layout(costs: Sequence[Cost], about: Mapping[str, Any], machine: Mapping[str
     """The page in Markdown: costs, their parts, and the sizes from which fine-tuning costs more.
 
     Args:
-        costs: the methods' costs.
         about: task, language and repeats.
         machine: see `measuring.machine`.
     """

@@ -25,9 +25,6 @@ def fine_tuning(weights: Path, name: str, question: Trial, spec: Compute, prefix
 
     Args:
         weights: the backbone's folder.
-        name: its name.
-        question: the task with its data sets.
-        spec: settings of the measurement.
         prefix: the prompt before every text; None: what the backbone's own file says.
     """
     sizes = sizes_of(question, spec)

@@ -16,12 +16,10 @@ _EACH_POINT = r"(?:\.\d{3})+"
 
 @cache
 def _pattern(points: str) -> re.Pattern[str]:
-    """Thousands separated by commas (also as in 1,23,456), spaces, apostrophes or points; then maybe a decimal part.
+    """Thousands separated by commas (also as in 1,23,456), spaces, apostrophes or `points`, a pattern; then maybe a
+    decimal part.
 
     A full-width or Arabic comma separates thousands only: between other digits it separates clauses.
-
-    Args:
-        points: the pattern of points that separate thousands.
     """
     grouped = rf"[1-9]\d{{0,2}}(?:(?:,\d{{2,3}})*,\d{{3}}|(?:[ \u00a0\u202f\u066c，،'’]\d{{3}})+|{points})(?!\d)"
     return re.compile(rf"(?P<sign>(?<!\w)[-\u2212])?(?P<whole>{grouped}|\d+)(?:[.,\u066b．](?P<part>\d+))?")
@@ -37,14 +35,13 @@ def number(text: str, language: str = "") -> str:
     sign. Paper 002 scores MGSM by exact match and names no extraction.
 
     Args:
-        text: the text.
         language: its language, an ISO 639 code; empty, or one that CLDR does not have: points as in English.
 
     Example:
         >>> number("so it is 1,234.00"), number("১,২৩৪"), number("-0,50"), number("70.000", "deu")
         ('1234', '1234', '-0.5', '70000')
     """
-    digits = "".join(_ascii(character) for character in text)
+    digits = "".join(str(unicodedata.decimal(character, character)) for character in text)
     for latex, printed in _LATEX.items():
         digits = latex.sub(printed, digits)
     if not (every := [*_pattern(_EACH_POINT if _groups_by_points(language) else _POINTS).finditer(digits)]):
@@ -66,9 +63,3 @@ def _groups_by_points(language: str) -> bool:
         return bool(language) and get_group_symbol(language.partition("-")[0]) == "."
     except UnknownLocaleError:
         return False
-
-
-def _ascii(character: str) -> str:
-    """A digit of any script as 0 to 9; other characters as they are."""
-    value = unicodedata.decimal(character, None)
-    return character if value is None else str(value)

@@ -20,10 +20,6 @@ def normalised(text: str, language: str) -> str:
 
     Source: Rajpurkar et al. (2016), the official evaluation script. In languages other than English no word is an
     article.
-
-    Args:
-        text: the answer.
-        language: an ISO 639-3 code.
     """
     text = text.lower().translate(_PUNCTUATION)
     if language in ARTICLES:
@@ -33,11 +29,6 @@ def normalised(text: str, language: str) -> str:
 
 def exact_match(answer: str, golds: Sequence[str], language: str) -> float:
     """1 if the normalised answer equals a normalised gold answer, else 0.
-
-    Args:
-        answer: the answer.
-        golds: one or more gold answers.
-        language: an ISO 639-3 code.
 
     Raises:
         UserError: no gold answers.
@@ -51,11 +42,6 @@ def f1(answer: str, golds: Sequence[str], language: str) -> float:
 
     If either has no words after normalisation, F1 is 1 if both have none, else 0, as in SQuAD 2.0 (Rajpurkar et al.,
     2018).
-
-    Args:
-        answer: the answer.
-        golds: one or more gold answers.
-        language: an ISO 639-3 code.
 
     Raises:
         UserError: no gold answers.

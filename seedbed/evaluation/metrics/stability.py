@@ -40,7 +40,6 @@ def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object
     The maximum has no interval: no resample contains a greater value, so that the interval would have no upper end.
 
     Args:
-        columns: columns of the items.
         of: suffix of the metrics' names.
         key: suffix of the metrics' keys.
         **shown: further fields of each `Metric`.
@@ -49,16 +48,11 @@ def metrics(columns: Sequence[str], of: str = "", key: str = "", **shown: object
         f"{name} {of}".strip(): Metric(
             f"{name}_{key}".strip("_"),
             () if name == "max" else tuple(columns),
-            Aggregate(partial(_over_items, statistic), test=partial(paired_permutation_test, statistic=statistic)),
+            Aggregate(partial(statistic, axis=(-2, -1)), test=partial(paired_permutation_test, statistic=statistic)),
             **shown,
         )
         for name, statistic in STATISTICS.items()
     }
-
-
-def _over_items(statistic: Callable[..., NDArray[np.float64]], items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A statistic over items and columns (..., n_items, k)."""
-    return statistic(items, axis=(-2, -1))
 
 
 def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> NDArray[np.float64]:
@@ -112,7 +106,6 @@ def deviation_bound(
         anchoring: e1, the maximum of |g(x) - h(y)|.
         divergence: e2, the maximum KL divergence of meanings, in nats.
         kernel: C, where k(s, s) <= C^2.
-        form: "proved" or "printed".
 
     Raises:
         UserError: a number that is negative or not finite, or another form.
@@ -131,11 +124,6 @@ def apply_edits(text: str, edits: int, rng: np.random.Generator) -> str:
     A character is a letter with its marks (`clean.characters`). Inserted characters come from the text itself. A single
     remaining character is never deleted, and in a text of one distinct character a substitution becomes an insertion.
     Later edits may undo earlier ones.
-
-    Args:
-        text: the text.
-        edits: the number of edits.
-        rng: the random generator.
 
     Raises:
         UserError: an empty text.

@@ -74,10 +74,8 @@ class Protocol:
         return "train" in self.options
 
     def serves(self, gives: Collection[str]) -> bool:
-        """Whether it can score encoders that provide `gives` in addition to vectors.
-
-        Args:
-            gives: `paths` and `choices` for encoders that use translations.
+        """Whether it can score encoders that provide `gives` in addition to vectors: `paths` and `choices`, if they use
+        translations.
         """
         return {*self.asks} & {"paths", "choices"} <= {*gives} and not (self.edits and gives)
 
@@ -178,13 +176,8 @@ def _own(name: str) -> Path:
 
 def _folders() -> list[str]:
     """Folders of protocols: the package's, and the study's in the working directory."""
-    __path__[1:] = [_study(os.getcwd())]  # noqa: PTH109  a plan asks a hundred thousand times
+    __path__[1:] = [f"{os.getcwd()}/{OWN}"]  # noqa: PTH109  a plan asks a hundred thousand times
     return __path__
-
-
-@cache
-def _study(folder: str) -> str:
-    return str(Path(folder, OWN))
 
 
 @cache

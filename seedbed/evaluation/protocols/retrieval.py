@@ -127,7 +127,6 @@ def ranking(held: Collection, queries: ArrayLike, documents: ArrayLike) -> list[
     the tenth might rise, see `unsettled`.
 
     Args:
-        held: the collection.
         queries: vectors (n, d), in the order of `held.queries`.
         documents: vectors (m, d), in the order of `held.documents`.
 
@@ -140,24 +139,15 @@ def ranking(held: Collection, queries: ArrayLike, documents: ArrayLike) -> list[
 
 
 def measures(held: Collection, ranked: Sequence[dict[str, float]]) -> pd.DataFrame:
-    """`id` and the metrics of TREC_EVAL, as fractions, of every query; 0 without a relevant document.
-
-    Args:
-        held: the collection.
-        ranked: see `ranking`.
-    """
+    """`id` and the metrics of TREC_EVAL, as fractions, of every query of a `ranking`; 0 without a relevant document."""
     return _by_query(held, [dict(islice(run.items(), DEPTH)) for run in ranked])
 
 
 def unsettled(held: Collection, ranked: Sequence[dict[str, float]]) -> dict[str, float]:
-    """The most by which nDCG@10 and recall@10 may change where nearly equal cosines get another order.
+    """The most by which nDCG@10 and recall@10 of a `ranking` may change where nearly equal cosines get another order.
 
     That is the difference between the scores of rankings in which relevant documents are ROUNDING nearer to their
     queries, and farther, the more relevant the more.
-
-    Args:
-        held: the collection.
-        ranked: see `ranking`.
     """
     moved = []
     for distance in (ROUNDING, -ROUNDING):

@@ -121,10 +121,6 @@ def _kind(manifest: Mapping[str, Any]) -> str:
 def open_system(folder: Path, opening: Opening) -> System:
     """Open the system in a folder.
 
-    Args:
-        folder: the system's folder, with a manifest.
-        opening: the sets and options.
-
     Raises:
         UserError: no manifest, or the system cannot be opened.
     """

@@ -39,11 +39,6 @@ def random_labels(labels: Sequence[str], test: pd.DataFrame, seed: int) -> list[
 
     It depends on the seed, the text and its id, not on other texts or their order; so test sets that are translations
     of each other get different labels.
-
-    Args:
-        labels: the labels.
-        test: rows with `id` and `text`.
-        seed: the seed.
     """
     texts = zip(test["id"], test["text"], strict=True)
     return [random.Random(f"{seed}\t{name}\t{text}").choice(labels) for name, text in texts]

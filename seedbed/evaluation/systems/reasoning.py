@@ -74,7 +74,6 @@ def prompts(test: pd.DataFrame, said: Callable[[str], str], style: Style) -> lis
     Args:
         test: rows with `question`, and with `answers` and `passage` if there are options.
         said: maps a text to what is put into the prompt: itself, or its English translation.
-        style: the prompts' style.
     """
     if "answers" not in test.columns:
         return [problem_prompt(said(question), style) for question in test["question"]]

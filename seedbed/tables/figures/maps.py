@@ -32,9 +32,6 @@ def plan_map(
     """Plan a map in a study.
 
     Args:
-        spec: the map's spec.
-        systems: the study's recipes.
-        backbones: name -> the study's backbones.
         tasks: kind of texts -> tasks -> languages; kinds are `labelled_texts`, tasks whose training set is in the
             test's language, and `parallel`, tasks whose test sets are translations.
         reserved: languages that appear only on maps that name them.

@@ -50,7 +50,6 @@ def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
 
     Args:
         rows: rows of one backbone and column, one for each recipe and pair, see `has_gain`.
-        spec: the figure's spec.
 
     Returns:
         A row for each language, sorted by the first gain: for each recipe the gain, `{recipe} pairs`, the number of

@@ -32,7 +32,6 @@ def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, 
 
     Args:
         data: the table as `tabulate.read` returns it, or the points of `seedbed.evaluation.maps.read`.
-        spec: the figure's spec.
         facts: language code -> its name, family and script; without a name the code is printed.
 
     Raises:

@@ -88,10 +88,8 @@ class Margins(NamedTuple):
         """An empty figure for panels.
 
         Args:
-            spec: the figure's spec.
             names: the number of entries of the legend.
             panel: height of a panel, in inches.
-            rows: the number of rows of panels.
         """
         head = self.head + LINE * -(-names // LEGEND_COLUMNS)
         height = head + rows * panel + (rows - 1) * self.between + self.foot
@@ -136,16 +134,11 @@ def marks_of(names: Iterable[str]) -> dict[str, str]:
     return {name: MARKERS[place % len(MARKERS)] for place, name in enumerate(names)}
 
 
-def footnote(figure: Figure, note: str) -> None:
-    """Write a note below a figure."""
-    width, height = figure.get_size_inches()
-    figure.text(EDGE / width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
-
-
-def heading(figure: Figure, title: str) -> None:
-    """Write a figure's title."""
+def write_title_and_note(figure: Figure, title: str, note: str) -> None:
+    """Write a figure's title above it, and its note below."""
     width, height = figure.get_size_inches()
     figure.text(EDGE / width, 1 - EDGE / height, title, va="top", fontsize=12, fontweight="bold")
+    figure.text(EDGE / width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
 
 
 def write_around(
@@ -158,15 +151,11 @@ def write_around(
     """Write title, legend and note.
 
     Args:
-        figure: the figure.
-        table: the table.
-        spec: the figure's spec.
         legend: label -> colour.
         markers: label -> marker; without one, a dot.
     """
     width, height = figure.get_size_inches()
     first, methods = table.iloc[0], methods_of(table)
-    heading(figure, spec.title)
     figure.legend(
         handles=[
             Line2D([], [], marker=(markers or {}).get(label, "o"), ms=5.6, lw=2.2, color=colour, label=label)
@@ -187,4 +176,4 @@ def write_around(
     )
     if table["paper"].notna().any():
         note = f"{note} {spec.paper_note}"
-    footnote(figure, note)
+    write_title_and_note(figure, spec.title, note)

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.tables.figures.specs import Map
-from seedbed.tables.figures.style import footnote, heading, styles
+from seedbed.tables.figures.style import styles, write_title_and_note
 
 BY = {"id": "by sentence", "language": "by language", "label": "by label"}
 """Column of the points -> title of the panel that is coloured by it."""
@@ -43,10 +43,9 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
             axes.set_title(f"{encoder}, {title}")
     for place, by in ((1, "language"), (2, "label")):
         _legend(grid[-1, place], looks[by])
-    heading(figure, spec.title)
     one = next(iter(encoders.values()))
     note = f"{spec.note} {one['id'].nunique()} sentences in {one['language'].nunique()} languages.".strip()
-    footnote(figure, note)
+    write_title_and_note(figure, spec.title, note)
     return figure
 
 

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.tables.figures.specs import Map
-from seedbed.tables.figures.style import colours, footnote, heading
+from seedbed.tables.figures.style import Margins, colours, write_title_and_note
 from seedbed.tables.figures.texts import by_encoder, finish
 
 HEAD, SIDE, BETWEEN, FOOT = 0.66, 0.15, 0.14, 0.3
@@ -27,17 +27,9 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
     rows = -(-len(encoders) // ACROSS)
     panel = (spec.width - 2 * SIDE - BETWEEN * (ACROSS - 1)) / ACROSS
     legend = LINE * -(-2 * len(shades) // ENTRIES) + 0.15
-    height = HEAD + rows * panel + (rows - 1) * TITLE + legend + FOOT
-    figure = Figure(figsize=(spec.width, height))
+    figure = Margins(HEAD, FOOT + legend, SIDE, SIDE, TITLE).canvas(spec, 0, panel, rows)
+    figure.subplots_adjust(wspace=BETWEEN / panel)
     grid = figure.subplots(rows, ACROSS, squeeze=False)
-    figure.subplots_adjust(
-        left=SIDE / spec.width,
-        right=1 - SIDE / spec.width,
-        top=1 - HEAD / height,
-        bottom=(FOOT + legend) / height,
-        wspace=BETWEEN / panel,
-        hspace=TITLE / panel,
-    )
     for axes in grid.flat[len(encoders) :]:
         axes.set_visible(False)
     for (encoder, own), axes in zip(encoders.items(), grid.flat, strict=False):
@@ -46,18 +38,17 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
     figure.legend(
         handles=_entries(points, shades, names),
         loc="upper left",
-        bbox_to_anchor=(SIDE / spec.width, (FOOT + legend - 0.1) / height),
+        bbox_to_anchor=(SIDE / spec.width, (FOOT + legend - 0.1) / figure.get_figheight()),
         ncols=ENTRIES,
         handletextpad=0.4,
         columnspacing=1.6,
         borderaxespad=0,
         borderpad=0,
     )
-    heading(figure, spec.title)
     counts = next(iter(encoders.values())).groupby("label", sort=False)["id"].nunique()
     shown = ", ".join(f"{count} {names.get(code, code)}" for code, count in counts.items())
     note = f"{spec.note} Pairs: {shown}.".strip()
-    footnote(figure, note)
+    write_title_and_note(figure, spec.title, note)
     return figure
 
 

@@ -45,8 +45,6 @@ def layout(
 
     Args:
         table: the table as `tabulate.read` returns it.
-        spec: the table's spec.
-        published: the paper's numbers.
         quoted: (backbone, column) -> scores that others report on the same tests, in rows below ours.
         papers: backbone -> its name in the paper, by which `absent` names it.
         differences: the differences of pairs, see `tabulate.compare`; None: there are none.
@@ -303,7 +301,6 @@ def _summary(
 
     Args:
         groups: column -> its group, of which each has a grid.
-        metrics: the columns' metrics by name.
     """
     averages = table[(table["language"] == AVERAGE) & table["column"].isin(shown)]
     names = systems(averages)

@@ -14,13 +14,7 @@ MARKS = {REPRODUCED: " ✓", NOT_REPRODUCED: " ✗"}
 
 
 def papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -> list[str]:
-    """Every number that the paper prints in a table, with ours where there is one, as parts of a page in Markdown.
-
-    Args:
-        table: the table as `tabulate.read` returns it.
-        spec: the table's spec.
-        published: the paper's numbers.
-    """
+    """Every number that the paper prints in a table, with ours where there is one, as parts of a page in Markdown."""
     printed = _printed(table, spec, published)
     if printed.empty:
         return []

@@ -53,12 +53,8 @@ class Content:
 
 
 def report(files: Mapping[str, Sequence[Path]], content: Content, output: Path) -> None:
-    """Write report.zip: index.html, which is self-contained, and the files.
-
-    Args:
-        files: group of GROUPS -> paths; a group may be empty or left out.
-        content: what else the page has.
-        output: the zip file.
+    """Write report.zip: index.html, which is self-contained, and the files of GROUPS, of which any may be empty or left
+    out.
 
     Raises:
         UserError: an unknown group, a missing file, or one with unexpected content.
@@ -111,7 +107,6 @@ def _index(
 
     Args:
         files: group of GROUPS -> name -> path.
-        content: what else it has.
         members: names of the files in the zip.
         large: name of a file that is not -> its megabytes.
     """

@@ -71,7 +71,7 @@ def test_every_class_has_a_metric_by_its_name_and_an_interval() -> None:
     assert metric.by.statistic(items) == pytest.approx(found().metrics[metric.key])
     assert metric.heading("f1 of sports") == "F1 of sports"
     column = Column(label="Sports", protocol="tuned", metric="f1 of science/technology")
-    assert column.measured.key == "f1_of_science/technology" and column.tunes
+    assert column.measured.key == "f1_of_science/technology" and column.declared.tunes
     assert metric_named("f1 of sports").key == "f1_of_sports" and metric_named("f1").key == "f1"
     for wrong in ("f1 of ", "f1 of {label}", "f1 for sports"):
         assert protocols.metric("tuned", wrong) is None
