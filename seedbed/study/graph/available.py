@@ -28,22 +28,21 @@ class Available(Part):
     @cached_property
     def recipes(self) -> list[System]:
         """The recipes that a table of encoders can show."""
-        return [self._recipe(StudyRecipe.get(self.study, name)) for name in self.study.recipes]
-
-    def _recipe(self, recipe: StudyRecipe) -> System:
-        spec = recipe.spec
-        return System(
-            recipe=recipe.name,
-            language=recipe.folder("*"),
-            seeds=recipe.seeds,
-            heads=recipe.heads,
-            on_request=spec.on_request,
-            languages=spec.only.languages,
-            backbones=recipe.backbones,
-            chosen_on=recipe.scale_chosen_on,
-            triplets=recipe.compared,
-            gives=recipe.gives,
-        )
+        return [
+            System(
+                recipe=recipe.name,
+                language=recipe.folder("*"),
+                seeds=recipe.seeds,
+                heads=recipe.heads,
+                on_request=recipe.spec.on_request,
+                languages=recipe.spec.only.languages,
+                backbones=recipe.backbones,
+                chosen_on=recipe.scale_chosen_on,
+                triplets=recipe.compared,
+                gives=recipe.gives,
+            )
+            for recipe in (StudyRecipe.get(self.study, name) for name in self.study.recipes)
+        ]
 
     @cached_property
     def backbones(self) -> dict[str, AvailableModel]:

@@ -194,9 +194,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def candidates(self) -> list[dict[str, str]]:
-        """The candidates that a policy is trained on, for each set of texts by language: translator -> its
-        translations.
-        """
+        """The candidates that a policy is trained on: for each language's texts, translator -> its translations."""
         if not (self.trains and self.spec.data.candidates):
             return []
         names = self.spec.english.translators
@@ -301,7 +299,6 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
-        """What training reads; of an encoder that is used as it is, its weights."""
         fused = self.spec.english.fusion and self.trains
         refer = self.references | ({"english": self.english} if self.english else {})
         if self.spec.data.candidates and self.similarity:
@@ -321,7 +318,6 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         }
 
     def settings(self) -> dict[str, Any]:
-        """How it is trained, and what its card says."""
         mining = self.study.mining[self.mining].updated({"count": Mining().count}) if self.mining else None
         refers = [*(one.backbone for one in self.spec.references().values()), self.spec.english.similarity]
         return self.spoken() | {
@@ -338,9 +334,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         }
 
     def code(self) -> Code:
-        """The objective's file, but not what a plain encoder never meets; the registry, if its prefix has columns of
-        it.
-        """
+        """The objective, but not what a plain encoder never meets; the registry, if its prefix has columns of it."""
         modules = (objectives.module_of(objectives.name_of(self.objective)),) if self.objective else ()
         data = (resource("languages.tsv"),) if placeholders(self.prefix) else ()
         return Code(data=data, modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
@@ -443,9 +437,7 @@ def _own_prefix(study: Study, prefix: str, code: str) -> str:
 
 
 def _is_plain(recipe: StudyRecipe) -> bool:
-    """Whether encoders of a recipe, and of all that it starts from, have modules of a pooling, and no objective of
-    these names another encoder.
-    """
+    """Whether a recipe, and each that it starts from, gives its encoders modules and refers to no other encoder."""
     spec, study = recipe.spec, recipe.study
     own = spec.training.get("pooling", study.training.pooling) == "own"
     candidates = spec.data.candidates

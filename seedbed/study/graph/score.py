@@ -172,12 +172,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
         return not recipe or recipe.aligned not in (["never"] if self.seconds else ["never", "pairs"])
 
     @property
-    def folders(self) -> list[str]:
-        """The folder of each system's scores."""
-        seeds = {argument_of(file).rpartition("/")[2]: None for file in self.systems}
-        return [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds]
-
-    @property
     def helpers(self) -> list[str]:
         """The encoders that find a classifier's examples in the test languages, or give vectors before questions."""
         if self.of_encoders:
@@ -302,7 +296,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
-        """The systems, the sets that they are tested on, and what they need for that."""
         sets = [(self.study.test_set(task), lang) for task, lang in self.every_set]
         return {
             "systems": self.systems,
@@ -315,8 +308,8 @@ class Scores(Product, rule="score", place=paths.SCORES):
         }
 
     def settings(self) -> dict[str, Any]:
-        """The tasks of each language, and where the scores of each system go."""
         study, codes = self.study, [one.test_lang for one in self.by_language]
+        seeds = dict.fromkeys(argument_of(file).rpartition("/")[2] for file in self.systems)
         return {
             "language": codes,
             "language_name": ["-".join(study.names[code] for code in languages_of(one)) for one in codes],
@@ -325,7 +318,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
             "adapters": self.adapters,
             "generators": [self.classifier.answering()] if self.writer else [],
             "endpoints": self.endpoints,
-            "scores": self.folders,
+            "scores": [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds],
             "state": study.state,
         }
 
