@@ -66,9 +66,7 @@ class Job:
 
     @property
     def language(self) -> str:
-        """Language of the result: the test language of scores, else the encoder's; for a shard of languages, the code
-        of all.
-        """
+        """The test language of scores, else the language of the result; of a shard of languages, the code of all."""
         found = self.wildcards.get("test_lang") or self.wildcards.get("lang") or "-"
         return ANY if re.fullmatch(SHARE, found) else found
 

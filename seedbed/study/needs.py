@@ -95,9 +95,7 @@ class Needs:
         return asked | grown
 
     def kinds(self, needed: int) -> dict[str, str]:
-        """The Slurm option that requests GPUs with at least `needed` MiB, and its value; empty if no listed type has as
-        much, or if no GPU memory is needed.
-        """
+        """The Slurm option for GPUs with at least `needed` MiB, and its value; empty: none needed, or none has it."""
         gpus = self.study.gpus
         fit = sorted((has, kind) for kind, has in gpus.memory.items() if has >= needed > 0)
         if not fit:
@@ -138,9 +136,7 @@ class Needs:
                 )
 
     def gpus_by_folder(self) -> dict[str, int]:
-        """Folder of benchmarks, or pattern of them -> GPUs of each of its jobs: 1, unless a product loads another
-        number; see `provenance.hours`.
-        """
+        """Folder of benchmarks, or pattern of them -> GPUs of each job: 1, or what it loads; see `provenance.hours`."""
         found = {folder: load.gpus for folder, load in (*self._of_writers(), *self._of_encoders(), *self._of_scores())}
         usual = dict.fromkeys(sorted(MODELS - {"fetch_model"}), 1)
         special = {folder: gpus for folder, gpus in found.items() if folder.partition("/")[0] in usual and gpus != 1}

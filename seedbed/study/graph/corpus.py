@@ -100,7 +100,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
             recipes: the recipes that train on the samples or the triplets.
         """
         study = self.study
-        met = {self.lang}.union(*(served(study, name, self.lang) for name in recipes)) & study.languages.keys()
+        met = {self.lang}.union(*(served(study).get((name, self.lang), ()) for name in recipes))
+        met &= study.languages.keys()
         sets = {(task, code) for code in met for task in study.held_out(code) if not self.precedes(task)}
         sets |= {(task, order) for task, order in study.own_sets if met & {*languages_of(order)}}
         return sorted({Corpus.of_test(study, *one) for one in sets})

@@ -284,17 +284,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         prefix, study = self.prefix, self.study
         before = {"prompts" if isinstance(self.before, Prompts) else "prefix": self.before}
         told = {"training": self.training} | before
-        if not any(map(placeholders, [prefix, *self._teachers_prefixes()])):
+        refers = self.spec.references().values() if self.trains else ()
+        teachers = [one for one in refers if not isinstance(one, Pivot)]  # they encode the training data themselves
+        theirs = [StudyRecipe.get(study, one.recipe).prefix(one.backbone) for one in teachers]
+        if not any(map(placeholders, [prefix, *theirs])):
             return told
         columns = self.made_by.in_pivot() if self.trains else []
         own = {code: prompt for code in study.codes if (prompt := _own_prefix(study, prefix, code))}
         return told | {"language": self.lang, "languages": dict.fromkeys(columns, study.pivot), "own_prefixes": own}
-
-    def _teachers_prefixes(self) -> list[str]:
-        """The prefixes of encoders that encode its training data themselves."""
-        refers = self.spec.references().values() if self.trains else ()
-        teachers = [one for one in refers if not isinstance(one, Pivot)]
-        return [StudyRecipe.get(self.study, one.recipe).prefix(one.backbone) for one in teachers]
 
     # ---- Its job.
 
@@ -337,12 +334,8 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The objective, but not what a plain encoder never meets; the registry, if its prefix has columns of it."""
         modules = (objectives.module_of(objectives.name_of(self.objective)),) if self.objective else ()
         data = (resource("languages.tsv"),) if placeholders(self.prefix) else ()
-        return Code(data=data, modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
-
-    def _meets_others(self) -> bool:
-        """Whether its training may load two-path or int8 encoders: not if its recipe, and all that this starts from,
-        are plain, whatever other recipes the study has."""
-        return self.backbone in self.study.paired or not _is_plain(self.made_by)
+        plain = self.backbone not in self.study.paired and _is_plain(self.made_by)
+        return Code(data=data, modules=modules, without=(TWO_PATHS, INTEGERS) if plain else ())
 
     def load(self, sizes: Sizes) -> Load:
         """Training, on a GPU; what is used as it is, is only copied."""

@@ -102,8 +102,7 @@ class Paper(Part):
 
     @property
     def tables(self) -> list[str]:
-        """Its tables. A partial one is left out where the study has no column of it: its data may be nowhere
-        (LazRetrieval)."""
+        """Its tables, but no partial one without a column in the study: its data may be nowhere (LazRetrieval)."""
         named = ((name, TablePlan.get(self.study, name).spec) for name in sorted(specs("tables")))
         parts = Available.get(self.study)
         return [name for name, spec in named if spec.group == self.name and parts.has_column(spec)]
