@@ -75,14 +75,8 @@ class Job:
         """Name of the generator or backbone; empty: none."""
         if "classifier" in self.wildcards:  # {room}/{name of the model}/weights
             return self.weights
-        return next(
-            (
-                self.wildcards[key]
-                for key in ("generator", "judge", "translator", "backbone", "model")
-                if key in self.wildcards
-            ),
-            "",
-        )
+        keys = ("generator", "judge", "translator", "backbone", "model")
+        return next((self.wildcards[key] for key in keys if key in self.wildcards), "")
 
     @property
     def weights(self) -> str:

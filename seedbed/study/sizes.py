@@ -45,11 +45,9 @@ class Sizes:
     """The sizes of a study's models."""
 
     def __init__(self, study: Study, costs: CostSpec, *, on_cpu: bool = False) -> None:
-        """Keep what is known.
-
-        Args:
-            costs: has the sizes of models that are not there.
-            on_cpu: what is needed is needed of the main memory, and `auto` is float32.
+        """Args:
+        costs: has the sizes of models whose weights do not exist yet.
+        on_cpu: models are in the main memory, and `auto` is float32.
         """
         self.study, self.costs, self.on_cpu = study, costs, on_cpu
         self.shape = cache(self._shape)

@@ -19,7 +19,7 @@ from seedbed.study.sizes import Load, Sizes
 
 @dataclass(frozen=True)
 class OfModel(Product):
-    """Something of a generator, a backbone or a classifier, in the folder of results of that kind of model, `room`.
+    """What belongs to a generator, a backbone or a classifier; `room` is the folder of results of such models.
 
     `model` begins with the model's name; after a plus is what the name does not say.
     """

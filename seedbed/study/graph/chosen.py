@@ -69,8 +69,7 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
 
 @dataclass(frozen=True)
 class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICES):
-    """The English of a set of texts that encoders read which choose as a recipe does: for each text one of its
-    translations.
+    """The English that encoders read for a set of texts: a translation of each, chosen as a recipe says.
 
     `lang` and `seed` are those of the encoder that chooses, see `Encoder.chosen`.
     """

@@ -264,15 +264,12 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
     def tests(self) -> dict[str, str]:
         """LANGUAGE/NAME -> test set that it labels: those of all languages that use this training set."""
         study = self.study
-        codes = [
-            code
+        return {
+            f"{code}/{self.task}": self.at(paths.CORPUS, lang=code, corpus=self.task)
             for code in sorted(study.languages)
-            if any(
-                study.test_set(task) == self.task and study.train_of(task, code) == self.lang
-                for task in self.owner.tasks_in(code)
-            )
-        ]
-        return {f"{code}/{self.task}": self.at(paths.CORPUS, lang=code, corpus=self.task) for code in codes}
+            for task in self.owner.tasks_in(code)
+            if study.test_set(task) == self.task and study.train_of(task, code) == self.lang
+        }
 
     def inputs(self) -> dict[str, Files]:
         base = self.encoder.path if self.encoder else self.owner.weights
@@ -366,8 +363,8 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
 @once_per_study
 def trained_as(study: Study, task: str) -> str:
-    """The task that names a training: of those with the same training sets and the same settings the first that has
-    test sets of its own, so that a further task on them moves no training.
+    """The task that names a training: of all with the same training sets and settings, the first with separate test
+    sets, so that a further task on these sets moves no training.
     """
     alike = [name for name in study.tasks if _training_of(study, name) == _training_of(study, task)]
     return min(alike, key=lambda name: (study.test_set(name) != name, name))

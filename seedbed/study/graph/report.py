@@ -27,11 +27,6 @@ class Report(Product, rule="report", place=paths.REPORT):
     """The report, and the answer that it begins with."""
 
     @property
-    def answer(self) -> Answer:
-        """What it begins with."""
-        return Answer.get(self.study)
-
-    @property
     def plans(self) -> list[TablePlan]:
         """What its tables show."""
         return [TablePlan.get(self.study, table) for table in self.study.tables]
@@ -52,14 +47,15 @@ class Report(Product, rule="report", place=paths.REPORT):
         return [at(self.study, path, generator=name, method=method, lang=lang) for name, method, lang in sorted(made)]
 
     def inputs(self) -> dict[str, Files]:
+        answer = Answer.get(self.study)
         tables = [Table.get(self.study, table) for table in self.study.tables]
         figures = [Figure.get(self.study, figure) for figure in self.study.figures]
         mined = [one for one in self.encoders if one.mining]
         audits = {one.at(paths.NEIGHBOURS_AUDIT, mining=one.mining) for one in mined}
         return {
-            "best": self.answer.best(),
-            "encoders": {self.study.names[code]: files for code, files in self.answer.listed.items()},
-            "unchosen": self.answer.unchosen(),
+            "best": answer.best(),
+            "encoders": {self.study.names[code]: files for code, files in answer.listed.items()},
+            "unchosen": answer.unchosen(),
             "tables": [table.path for table in tables],
             "compared": [table.at(paths.COMPARED) for table in tables],
             "layouts": [table.at(paths.LAYOUT) for table in tables],

@@ -75,16 +75,13 @@ class Scores(Product, rule="score", place=paths.SCORES):
             raise UserError(
                 f"{self.backbone}: no share {self.test_lang} of the languages of {self.tasks}; ask for a table"
             )
-        variants = [
-            variant
+        tasks = self.study.tasks if self.tasks == TOGETHER else [self.tasks]
+        return [
+            Scores.get(self.study, self.backbone, variant, self.lang, code, self.tasks)
             for variant in self.classifier.spec.prompted.every_variant()
-            if any(
-                scored_with(self.study, task, self.backbone, variant) == self.tasks
-                for task in (self.study.tasks if self.tasks == TOGETHER else [self.tasks])
-            )
+            if any(scored_with(self.study, task, self.backbone, variant) == self.tasks for task in tasks)
+            for code in codes
         ]
-        names = [(variant, code) for variant in variants for code in codes]
-        return [Scores.get(self.study, self.backbone, name, self.lang, code, self.tasks) for name, code in names]
 
     @property
     def by_variant(self) -> list["Scores"]:
@@ -349,15 +346,11 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
 def task_for(study: Study, task: str, code: str) -> Task:
     """A task's protocol as one language's scores need it: without its source, names resolved; mteb has no pairs."""
-    spec = study.tasks[task]
-    mteb = (
-        spec.mteb
-        and code in study.languages
-        and spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
-    )
-    return spec.without("source", "languages", "pairs", "train", "fine_tuning", "reading").model_copy(
-        update={"mteb": mteb or None}
-    )
+    spec, mteb = study.tasks[task], None
+    if spec.mteb and code in study.languages:
+        mteb = spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
+    read = spec.without("source", "languages", "pairs", "train", "fine_tuning", "reading")
+    return read.model_copy(update={"mteb": mteb})
 
 
 def protocol_code(*names: str) -> list[str]:
