@@ -27,10 +27,14 @@ def main(job: Job) -> None:
     rows = read(learner.require_learnable, job.kind, job.train)
     # All of them: a fault of the last costs the training.
     tests = {name: read(learner.require, job.kind, file) for name, file in job.tests.items()}
-    read_as = READ_AS.get(COLUMNS[job.kind][0], TEXT)  # query, document or text
-    with cli.tuning(job, read_as) as how:
+    with cli.tuning(job, read_as(job.kind)) as how:
         learnt = learner.train(job.base, rows, settings, how)
         write_answers(job.output, job.about, learnt, tests)
+
+
+def read_as(kind: str) -> str:
+    """What the encoder reads the texts or questions of a corpus as: query, document or text."""
+    return READ_AS.get(COLUMNS[kind][0], TEXT)
 
 
 def read(require: Callable[[pd.DataFrame, str], object], kind: str, file: Path) -> pd.DataFrame:
