@@ -1,7 +1,6 @@
 """Train one encoder by masked language modelling in one language; a killed training resumes."""
 
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 from scripts import cli
 from seedbed.checkpoints import Run
@@ -9,12 +8,7 @@ from seedbed.encoders.objectives.masked import Masked
 from seedbed.manifests import Tell
 
 
-class Job(cli.Encoder, cli.Resumable):
-    weights: Path
-    """folder of the encoder, or of the backbone"""
-    texts: Path
-    """TSV: id, text"""
-    rows: cli.Rows = 0
+class Job(cli.Derived, cli.Resumable):
     masked: Masked = Masked()
 
 

@@ -57,9 +57,7 @@ def main(job: Job) -> None:
 
 
 def word_check(job: Job) -> "WordCheck | None":
-    """The check of words that the rules request: words of the targets' language against the other language, if they
-    differ.
-    """
+    """The check for words of the other language and for unlikely words; None: the audit requests neither."""
     from seedbed.io import read_table
     from seedbed.triplets.switching import WordCheck
 

@@ -97,6 +97,16 @@ class Encoder(Job):
         return self.prompts if prefix is None else by_language(prefix, self.own_prefixes)
 
 
+class Derived(Encoder):
+    """Arguments of a program that makes an encoder of another one and of texts."""
+
+    weights: Path
+    """folder of the encoder, or of the backbone"""
+    texts: Path
+    """TSV: id, text"""
+    rows: Rows = 0
+
+
 class Resumable(Job):
     """Arguments of a training, which resumes after a kill."""
 

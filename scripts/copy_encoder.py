@@ -7,14 +7,9 @@ from seedbed.encoders.compression.settings import Copies
 from seedbed.manifests import Tell
 
 
-class Job(cli.Encoder):
-    weights: Path
-    """folder of the encoder, or of the backbone"""
+class Job(cli.Derived):
     copies: Copies
     """{name: settings} of the way of copying"""
-    texts: Path
-    """TSV: id, text"""
-    rows: cli.Rows = 0
     refer: dict[str, Path] = {}
     """name -> another encoder that is read, see encoders.compression.settings"""
     output: Path

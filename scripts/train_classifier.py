@@ -34,13 +34,6 @@ def main(job: Job) -> None:
 
 def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     """Train the adapter; `tell` writes its card, and it is trained within `resumed`, see `cli.resumable`."""
-    about = {"kind": "labels" if job.kind == "pairs" else "language", "language": job.language, "data": job.kind}
-    with resumed as run:
-        train(job, run.described(about, tell))
-
-
-def train(job: Job, run: Run) -> None:
-    """Train the adapter of the job's kind."""
     from seedbed.classifiers import adapters
     from seedbed.corpora.settings import COLUMNS
     from seedbed.corpora.shape.labels import read_pairs
@@ -53,16 +46,15 @@ def train(job: Job, run: Run) -> None:
     if job.kind != "pairs":
         columns = list(COLUMNS[DATA_KIND[job.kind]])
         rows = sample(read_table(job.examples, ["id", *columns]).to_dict("records"), job.lora)
-        texts = [" ".join(row[name] for name in columns) for row in rows]
-        adapters.train_language(job.base, texts, job.lora, name=job.name, dtype=job.dtype, run=run)
-        return
-    pairs = read_pairs(job.examples, train=True).to_dict("records")
-    if job.style == "head":
-        adapters.train_task(job.base, pairs, job.lora, name=job.name, dtype=job.dtype, run=run)
-        return
-    tokenizer = open_tokenizer(job.base)
-    examples = for_labels(tokenizer, pairs, job.lora, language=job.language, style=job.style)
-    training.train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run)
+        train, examples = adapters.train_language, [" ".join(row[name] for name in columns) for row in rows]
+    else:
+        train, examples = adapters.train_task, read_pairs(job.examples, train=True).to_dict("records")
+        if job.style != "head":
+            asked = {"language": job.language, "style": job.style}
+            train, examples = training.train, for_labels(open_tokenizer(job.base), examples, job.lora, **asked)
+    about = {"kind": "labels" if job.kind == "pairs" else "language", "language": job.language, "data": job.kind}
+    with resumed as run:
+        train(job.base, examples, job.lora, name=job.name, dtype=job.dtype, run=run.described(about, tell))
 
 
 if __name__ == "__main__":

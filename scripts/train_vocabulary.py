@@ -8,12 +8,7 @@ from seedbed.manifests import Tell
 from seedbed.settings import NoResult
 
 
-class Job(cli.Encoder):
-    weights: Path
-    """folder of the encoder, or of the backbone"""
-    texts: Path
-    """TSV: id, text"""
-    rows: cli.Rows = 0
+class Job(cli.Derived):
     vocabulary: Vocabulary = Vocabulary()
     masks: NoResult[bool] = False
     """masked language modelling follows: a tokenizer without a mask is refused"""

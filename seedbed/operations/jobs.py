@@ -66,9 +66,7 @@ class Job:
 
     @property
     def language(self) -> str:
-        """Language of the result: the test language of scores, else the encoder's; for a shard of languages, the code
-        of all.
-        """
+        """The test language of scores, else the language of the result; of a shard of languages, the code of all."""
         found = self.wildcards.get("test_lang") or self.wildcards.get("lang") or "-"
         return ANY if re.fullmatch(SHARE, found) else found
 
@@ -77,14 +75,8 @@ class Job:
         """Name of the generator or backbone; empty: none."""
         if "classifier" in self.wildcards:  # {room}/{name of the model}/weights
             return self.weights
-        return next(
-            (
-                self.wildcards[key]
-                for key in ("generator", "judge", "translator", "backbone", "model")
-                if key in self.wildcards
-            ),
-            "",
-        )
+        keys = ("generator", "judge", "translator", "backbone", "model")
+        return next((self.wildcards[key] for key in keys if key in self.wildcards), "")
 
     @property
     def weights(self) -> str:

@@ -14,9 +14,7 @@ from seedbed.operations.jobs import Job
 
 
 class Limits:
-    """The forecast of a workflow's jobs, computed when Snakemake first requests a limit, because all jobs are known
-    then.
-    """
+    """Forecasts of a workflow's jobs, made when Snakemake first requests a limit: it knows all jobs then."""
 
     def __init__(self, workflow: Any, costs: CostSpec, device: Device, benchmarks: Path) -> None:
         self.workflow, self.costs, self.device, self.benchmarks = workflow, costs, device, benchmarks

@@ -72,9 +72,7 @@ def say_failures(results: str) -> None:
 
 
 def show_forecast(results: str, begun: float) -> None:
-    """Print the forecast if it was made since the run began; at the end, so that it does not disturb the progress
-    display.
-    """
+    """Print the forecast, if it was made since the run began; at the end, below the progress display."""
     page = Path(results, "forecast.md")
     if page.is_file() and page.stat().st_mtime >= begun:
         print(page.read_text(encoding="utf-8"), end="", flush=True)

@@ -6,7 +6,6 @@ change, which no program can set.
 
 import contextlib
 import time
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -42,7 +41,3 @@ class Digests:
             with contextlib.suppress(OSError), atomic(note) as temporary:  # a plan needs no place to write to
                 temporary.write_text(digest, encoding="utf-8")
         return digest
-
-    def files(self, paths: Iterable[Path]) -> dict[str, str]:
-        """Path -> digest of several files, in sorted order."""
-        return {str(path): self.file(path) for path in sorted(paths)}

@@ -45,10 +45,10 @@ def _own(kind: str) -> list[Path]:
 
 
 def prepare(study: Study, environment: MutableMapping[str, str]) -> None:
-    """Set the environment of jobs: this environment's `python` comes before conda's, and so do the project's programs,
-    whose arguments a plan reads.
+    """Set the environment of jobs: this environment's `python` is the first on PATH, before conda's.
 
-    Python files in the folder in which a study runs are not importable: a `numpy.py` there is no library.
+    The project's folder is importable in jobs and here, where a plan reads the arguments of programs. The folder in
+    which a study runs is not: a `numpy.py` there is no library.
     """
     if str(ROOT) not in sys.path:
         sys.path.insert(0, str(ROOT))

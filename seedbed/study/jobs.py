@@ -164,7 +164,8 @@ class Jobs:
 
     def files(self, find: Callable[[Any], Any]) -> Callable[[Any], str]:
         """Digests of a person's files: an edit of any age is noticed, and a touch is none."""
-        return rule_function(lambda wildcards: compact(self.digests.files(find(wildcards))))
+        file = self.digests.file
+        return rule_function(lambda wildcards: compact({str(path): file(path) for path in sorted(find(wildcards))}))
 
     def require_unchanged(self, rule: str, output: Any) -> None:
         """Raise a UserError if what a job wrote is no longer what it wrote."""

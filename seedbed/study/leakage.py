@@ -15,16 +15,13 @@ TRAINED_ON_WHOLE = ("pairs", "matched_pairs", "retrieval")
 
 
 def trained_on_whole(study: Study, corpus: str) -> bool:
-    """Whether encoders train on every row of a corpus as it was fetched: pairs, queries, or one of `others` whose
-    translations are candidates.
-    """
+    """Whether encoders train on every row of a corpus: pairs, queries, or a text whose translations are candidates."""
     translated = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
     return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated & {*study.corpora.others}
 
 
 def share_rows(one: Source, other: Source) -> bool:
-    """Whether two sources may have rows in common: some of their sets and top-ups read the same place, and neither
-    `where`, `buckets` nor `skip` and `first` separate their rows."""
+    """Whether two sources may share rows: sets or top-ups of them read one place, and no setting separates them."""
     return any(
         _meet(_places(some[-1]), _places(others[-1])) and not any(starmap(_separate, product(some, others)))
         for some, others in product(_readings(one), _readings(other))

@@ -36,7 +36,7 @@ class _Made(ast.NodeTransformer):
         return None if is_text or _tells(node.value) else self.generic_visit(node)
 
     def visit_Raise(self, node: ast.Raise) -> ast.Raise:
-        """That an error of such a kind is raised."""
+        """An error by its type alone."""
         kind = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
         return ast.Raise(exc=kind, cause=None)
 
@@ -49,7 +49,7 @@ class _Made(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.If | None:
-        """Nothing of a condition on which only words hung, and of `if __name__ == "__main__"`."""
+        """A condition; None if only messages depend on it, and for `if __name__ == "__main__"`."""
         if isinstance(node.test, ast.Compare) and _name(node.test.left) == "__name__":
             return None
         return _if(self.generic_visit(node))
@@ -62,7 +62,7 @@ class _Made(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-        """A function without the types that it notes, and without texts that nothing else reads."""
+        """A function without type annotations, and without texts that nothing reads any more."""
         node.returns = None
         for argument in ast.walk(node.args):
             if isinstance(argument, ast.arg):
@@ -73,7 +73,6 @@ class _Made(ast.NodeTransformer):
         return node
 
     def visit_AsyncFunctionDef(self, node: ast.AsyncFunctionDef) -> ast.AST:
-        """As of any function."""
         return self.visit_FunctionDef(node)
 
 
@@ -102,7 +101,7 @@ def _name(value: ast.expr) -> str:
 
 
 def _is_pure(test: ast.expr) -> bool:
-    """Whether a condition can go without anything else being another."""
+    """Whether evaluating a condition changes nothing."""
     for node in ast.walk(test):
         if isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom):
             return False

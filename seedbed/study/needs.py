@@ -34,10 +34,10 @@ ROUND = 100
 
 
 class Needs:
-    """The jobs of a study, by what they do."""
+    """The resources of a study's jobs, as Snakemake asks for them."""
 
     def __init__(self, study: Study, costs: CostSpec, seconds: Callable[..., float] = lambda *job: 0) -> None:
-        """Keep what is known; `seconds`: the forecast of a rule's job, by its wildcards, threads and GPUs; 0: none."""
+        """`seconds` forecasts a rule's job by its wildcards, threads and GPUs; 0: no forecast."""
         self.study, self.costs, self.seconds = study, costs, seconds
         self.sizes = Sizes(study, costs)
         self.without_gpu = Sizes(study, costs, on_cpu=True) if study.forecast.device == "cpu" else None
@@ -48,7 +48,7 @@ class Needs:
         return self.costs.rules[rule].threads
 
     def at_most(self, threads: int | None) -> dict[str, int]:
-        """Rule -> threads, of those that a limit changes; None: there is none."""
+        """Rule -> threads, of the rules that have more than a maximum; None: no maximum."""
         wanted = {rule: cost.threads for rule, cost in self.costs.rules.items()}
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
@@ -91,18 +91,17 @@ class Needs:
         }
         if self.study.gpus.memory:
             told_by = self.study.gpus.told_by
-            asked[told_by] = rule_function(lambda wildcards: self.kinds(load(wildcards).gpu_mb).get(told_by))
+            asked[told_by] = rule_function(lambda wildcards: self.kinds(load(wildcards).gpu_mb))
         return asked | grown
 
-    def kinds(self, needed: int) -> dict[str, str]:
-        """The Slurm option that requests GPUs with at least `needed` MiB, and its value; empty if no listed type has as
-        much, or if no GPU memory is needed.
-        """
+    def kinds(self, needed: int) -> str | None:
+        """The GPUs with at least `needed` MiB, as Slurm is asked for them; None: none is needed, or none has it."""
         gpus = self.study.gpus
-        fit = sorted((has, kind) for kind, has in gpus.memory.items() if has >= needed > 0)
+        by_memory = sorted((has, kind) for kind, has in gpus.memory.items())
+        fit = [kind for has, kind in by_memory if has >= needed > 0]
         if not fit:
-            return {}
-        return {gpus.told_by: "|".join(kind for _, kind in fit) if gpus.told_by == "constraint" else fit[0][1]}
+            return None
+        return "|".join(fit) if gpus.told_by == "constraint" else fit[0]
 
     def refusal(self, job: str, needed: int) -> str:
         """One line on a job that fits none of the GPUs that the study names; empty: one is large enough."""
@@ -138,16 +137,14 @@ class Needs:
                 )
 
     def gpus_by_folder(self) -> dict[str, int]:
-        """Folder of benchmarks, or pattern of them -> GPUs of each of its jobs: 1, unless a product loads another
-        number; see `provenance.hours`.
-        """
-        found = {folder: load.gpus for folder, load in (*self._of_writers(), *self._of_encoders(), *self._of_scores())}
+        """Folder of benchmarks, or pattern of them -> GPUs of each job: 1, or what it loads; see `provenance.hours`."""
+        found = {folder: load.gpus for folder, load in self._loads_by_folder()}
         usual = dict.fromkeys(sorted(MODELS - {"fetch_model"}), 1)
         special = {folder: gpus for folder, gpus in found.items() if folder.partition("/")[0] in usual and gpus != 1}
         return usual | special
 
-    def _of_writers(self) -> Iterator[tuple[str, Load]]:
-        """Folder of benchmarks -> what its jobs load, of those that run a generator."""
+    def _loads_by_folder(self) -> Iterator[tuple[str, Load]]:
+        """Folder of benchmarks, or pattern of them -> what its jobs load."""
         study = self.study
         for name in (one for one in study.generators if StudyGenerator.get(study, one).writes):
             yield f"synthesise/{name}", self.sizes.written(name)
@@ -155,10 +152,6 @@ class Needs:
         for rule, models in (("translate", study.translators), ("judge", study.judges)):
             for name, model in models.items():
                 yield f"{rule}/{name}", self.sizes.written(model.generator) if model.generator else Load()
-
-    def _of_encoders(self) -> Iterator[tuple[str, Load]]:
-        """Folder of benchmarks -> what its jobs load, of those that make encoders."""
-        study = self.study
         for name in study.fused:
             yield f"fuse_encoders/{name}", self.load(FusedEncoder.get(study, name, "base", ANY, 0))
         for system, backbone, code in itertools.product(Available.get(study).recipes, study.backbones, study.codes):
@@ -166,10 +159,6 @@ class Needs:
                 rule = StudyRecipe.get(study, system.recipe).maker.spec.rule
                 encoder = PRODUCTS[rule].resolved(study, backbone, system.recipe, code)
                 yield f"{rule}/{backbone}/{encoder.recipe}/{encoder.lang}", self.load(encoder)
-
-    def _of_scores(self) -> Iterator[tuple[str, Load]]:
-        """Folder of benchmarks, or pattern of them -> what its jobs load, of those that score."""
-        study = self.study
         for name in study.classifiers:
             yield f"score/{name}", self.load(Scores.get(study, name, TOGETHER, ANY, ANY, TOGETHER))
         for backbone in study.backbones:

@@ -52,9 +52,9 @@ class Reached(NamedTuple):
 
 
 class Use(NamedTuple):
-    """Something that a piece of code mentions: a module, and a name in it, or ALL of it.
+    """A module and a name in it, or ALL of it, that a piece of code mentions.
 
-    What is taken of an imported name is noted as if that were a module. If it is none, the use is of no file.
+    An attribute of an imported name is stored as if that name were a module. If it is none, the use leads to no file.
     """
 
     module: str
@@ -79,9 +79,9 @@ class Source(NamedTuple):
     defined: tuple[str, ...]
     """The names that no import binds."""
     run: tuple[Piece, ...]
-    """What binds none."""
+    """Statements that bind no name."""
     imports: frozenset[Use]
-    """What is imported at its top, needed or not: the files of it run."""
+    """What is imported at its top, used or not: importing it runs these files."""
 
 
 SOURCES = TypeAdapter(Source)

@@ -158,9 +158,7 @@ class StudyRecipe(Part):
 
     @cached_property
     def training(self) -> Training:
-        """Training settings: the study's, updated by the recipe's; a recipe that continues another's encoder keeps its
-        modules, and the dropout that is saved with them.
-        """
+        """The study's training settings with the recipe's; what continues an encoder keeps its modules and dropout."""
         keeps = self.start and self.spec.training.get("pooling", "own") == "own"
         own = {"pooling": "own", "dropout": None} if keeps else {}
         return self.study.training.updated(own | self.spec.training)
@@ -172,9 +170,7 @@ class StudyRecipe(Part):
 
     @cached_property
     def involves_training(self) -> bool:
-        """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or compares
-        with.
-        """
+        """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or varies."""
         actor = self.spec.english.actor
         chooser = self.other(actor) if actor in self.study.recipes else None
         return self.spec.made or any(other.involves_training for other in (self.start, chooser, self.varied) if other)
@@ -205,9 +201,7 @@ class StudyRecipe(Part):
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
     def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
-        """Each recipe and language on whose data the encoder is trained that it offers to a language: by the recipe
-        itself, and by those that it starts from.
-        """
+        """Recipe and language of all data that its encoder of a language is trained on, its start's included."""
         folder = self.folder(code)
         if self.spec.made:
             yield from ((self.name, lang) for lang in self.languages(folder))
@@ -373,8 +367,7 @@ class StudyRecipe(Part):
         return self.other(self.chooser).spec.minimises.weights if self.chooser else None
 
     def chooses_like(self, backbone: str) -> "StudyRecipe":
-        """The first recipe of the study whose encoders of a backbone choose English as its own do, so that it is chosen
-        once."""
+        """The first recipe whose encoders of a backbone choose English as its own do: it is chosen once for all."""
         wanted = self._chooses(backbone)
         alike = (one for one in map(self.other, self.study.recipes) if wanted and one._chooses(backbone) == wanted)
         return next(alike, self)
@@ -389,9 +382,7 @@ class StudyRecipe(Part):
 
     @property
     def gives(self) -> list[str]:
-        """Outputs of encoders with translations in addition to vectors: the chosen translators, and a vector of each
-        path.
-        """
+        """What encoders of translations give in addition to vectors: the chosen translators, a vector of each path."""
         fusion = self.spec.english.fusion
         return [*(["choices"] if fusion else []), *(["paths"] if fusion and fusion != "english" else [])]
 
@@ -434,13 +425,9 @@ class StudyRecipe(Part):
         return self.prefix(backbone)
 
 
-def served(study: Study, recipe: str, lang: str) -> set[str]:
-    """The languages to which some recipe offers an encoder that is trained on a recipe's data in a language."""
-    return _served(study).get((recipe, lang), set())
-
-
 @once_per_study
-def _served(study: Study) -> dict[tuple[str, str], set[str]]:
+def served(study: Study) -> dict[tuple[str, str], set[str]]:
+    """Recipe and language of training data -> the languages to which some recipe offers an encoder trained on them."""
     found: dict[tuple[str, str], set[str]] = {}
     for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
         for code in recipe.codes:

@@ -45,11 +45,9 @@ class Sizes:
     """The sizes of a study's models."""
 
     def __init__(self, study: Study, costs: CostSpec, *, on_cpu: bool = False) -> None:
-        """Keep what is known.
-
-        Args:
-            costs: has the sizes of models that are not there.
-            on_cpu: what is needed is needed of the main memory, and `auto` is float32.
+        """Args:
+        costs: has the sizes of models whose weights do not exist yet.
+        on_cpu: models are in the main memory, and `auto` is float32.
         """
         self.study, self.costs, self.on_cpu = study, costs, on_cpu
         self.shape = cache(self._shape)
@@ -59,9 +57,7 @@ class Sizes:
         return self._written_by(name).parameters if self.study.generators[name].source else 0
 
     def loaded(self, generator: str) -> float:
-        """Parameters of the weights that a job loads to run a generator; 0: a server runs it, and the job loads its
-        tokenizer alone.
-        """
+        """Parameters of the weights that a job loads to run a generator; 0: a server runs it."""
         return self.generator(generator) if self._of(generator).gpus else 0
 
     def encoder(self, backbone: str) -> float:
@@ -130,9 +126,7 @@ class Sizes:
         return spec.minimises.cached_bytes(rows / len(spec.english.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
-        """Joint training of adapters of a number of encoders, which are all loaded; the activations of a step are those
-        of one.
-        """
+        """Joint training of adapters of `count` loaded encoders; the activations of a step are those of one."""
         shape, need = self.shape("encoders", backbone), self._training(backbone, recipe)
         adapter = _trained(shape, StudyRecipe.get(self.study, recipe).training)["added"]
         each = gpu_memory.BYTES["float32"] * shape.body + TRAINED * adapter

@@ -47,7 +47,7 @@ def test_language_adapters_of_tables_9_and_10_learn_sentences_of_one_collection_
     leipzig, premises = STUDY.corpora.text, STUDY.corpus("text", STUDY.pivot)
     for name in by_sentences:
         for code in ("hin", "tel", "afr", "eng"):
-            texts = LanguageAdapter.get(STUDY, name, code).texts
+            texts = LanguageAdapter.get(STUDY, name, code).inputs()["texts"]
             assert texts.endswith(f"{code}/sentences.tsv")
             assert STUDY.corpus("sentences", code) == leipzig.resolved(STUDY.facts(code)) != premises
     assert (premises.member, premises.columns) == ("nli_for_simcse.csv", {"text": "sent0"})

@@ -122,9 +122,7 @@ def half_width(records: int, spread: float, jobs: int) -> float:
 
 
 def left_out(records: Iterable[Record]) -> dict[str, list[tuple[float, float]]]:
-    """Rule -> (forecast divided by actual seconds by default, and by the speed of its group's other records) of each
-    record.
-    """
+    """Rule -> forecast over actual seconds of each record: by default, and by its group's other records."""
     found = defaultdict(list)
     for group, members in _grouped(records).items():
         times = [one.time for one in members]

@@ -77,9 +77,7 @@ class RuleCost(Settings):
     """Actual and forecast differ by no more than this factor in nine cases of ten."""
 
     def limit(self, seconds: float) -> int:
-        """Time limit of the first attempt in minutes: the forecast with headroom in tens of minutes, or the rule's if
-        that is more.
-        """
+        """Minutes of the first attempt: the forecast with headroom, in tens of minutes; at least the rule's."""
         return max(self.minutes, math.ceil(HEADROOM * seconds / 600) * 10)
 
 

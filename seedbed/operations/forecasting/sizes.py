@@ -57,9 +57,7 @@ class Sizes:
         return self._models.get(job.model) or self.costs.size(job.model, "")
 
     def english(self, job: Job) -> Model:
-        """Size of the encoder of English translations that a job loads in addition to its main encoder; NOTHING: it
-        loads none.
-        """
+        """Size of the encoder of English translations that a job loads too; NOTHING: it loads none."""
         folder = job.of("refer", {}).get("english")
         return self._models.get(folder.parent.name, NOTHING) if folder else NOTHING
 
@@ -100,9 +98,7 @@ class Sizes:
         return training.steps * min(training.batch_size, rows) if training.steps else rows * training.epochs
 
     def generation(self, job: Job, generator: Generator, rows: float, prompt: float, generated: float) -> Effort:
-        """The work of a generator, for given numbers of prompt and generated tokens
-        per row.
-        """
+        """The work of a generator, for numbers of prompt and generated tokens of each row."""
         backend = "cpu" if self.device == "cpu" else generator.backend
         effort = rows * (prompt + generated * self.costs.drawing[backend])
         return Effort(2 * self.model(job).parameters * effort, rows * (prompt + generated), rows)

@@ -75,9 +75,7 @@ def fused(sizes: Sizes, job: Job) -> Effort:
 
 
 def choosing(sizes: Sizes, job: Job) -> Effort:
-    """Work of choosing translations: features of each text for a policy or a critic; or vectors of it and all
-    candidates.
-    """
+    """Work of choosing translations: features of each text, or vectors of it and of all its candidates."""
     rows, length = sizes.rows(next(iter(job.arguments.translations.values()))), sizes.length(job)
     if folder := job.arguments.similarity:
         maker = sizes.maker(folder)

@@ -69,9 +69,7 @@ def _several(study: Study, name: str) -> None:
 
 
 def _seeds_of(study: Study, name: str) -> str:
-    """The key that limits the seeds of a recipe's encoders: of it, of one that it starts from, or the study's; empty:
-    it has one in any study.
-    """
+    """The key that limits a recipe's seeds: its own, its start's or the study's; empty: one seed in any study."""
     recipe = study.recipes.get(name)
     if recipe and recipe.only.seeds is not None:
         return f"recipes.{name}.only.seeds"

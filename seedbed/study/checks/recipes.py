@@ -154,9 +154,7 @@ def _without_effect(study: Study, where: str, recipe: Recipe) -> None:
 
 
 def _untested(study: Study, where: str, corpus: str) -> None:
-    """Check that a corpus that encoders train on as a whole is not a test set too: in no language may it read the same
-    rows as a test set, see `share_rows`.
-    """
+    """Check that a corpus that encoders train on as a whole shares no row with a test set, see `share_rows`."""
     for code in study.languages:
         source = study.corpus(corpus, code)
         for task in sorted(study.tasks) if source else ():

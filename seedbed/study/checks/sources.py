@@ -98,9 +98,7 @@ def _folders(study: Study, recipe: str) -> set[str]:
 
 
 def _training_data(study: Study, recipe: str) -> None:
-    """Check that the training data of a recipe have a source: NLI triplets, or sentences of its languages and of the
-    pivot.
-    """
+    """Check that a recipe's training data have a source: NLI triplets, or text of its languages and the pivot."""
     spec, folders = study.recipes[recipe], _folders(study, recipe)
     if folders and not study.corpora.nli and _trains_on_nli(study, recipe):
         raise UserError(
@@ -133,9 +131,7 @@ def _training_data(study: Study, recipe: str) -> None:
 
 
 def _one_language_each(study: Study, recipe: str, folders: set[str]) -> None:
-    """No file of sentences, or of pairs of them, trains two languages; data in English that languages share has other
-    kinds.
-    """
+    """No file of sentences, or of pairs of them, trains two languages; English that they share has other kinds."""
     if len(folders) < 2:
         return
     origin = study.recipes[recipe].data.origin

@@ -19,7 +19,7 @@ from seedbed.study.sizes import Load, Sizes
 
 @dataclass(frozen=True)
 class OfModel(Product):
-    """Something of a generator, a backbone or a classifier, in the folder of results of that kind of model, `room`.
+    """What belongs to a generator, a backbone or a classifier; `room` is the folder of results of such models.
 
     `model` begins with the model's name; after a plus is what the name does not say.
     """
@@ -58,7 +58,6 @@ class Weights(OfModel, rule="fetch_model", place=paths.WEIGHTS):
         return (published.adapter if self.of_generator else published.encoder)(study, owner, *what)
 
     def settings(self) -> dict[str, Any]:
-        """Its source, the folder of downloads and the lock file."""
         return {"source": self.source, "downloads": self.study.downloads, "lock": self.study.lock}
 
     def code(self) -> Code:
@@ -68,7 +67,6 @@ class Weights(OfModel, rule="fetch_model", place=paths.WEIGHTS):
         return Code(modules=(file,) if (ROOT / file).is_file() else ())
 
     def local_files(self) -> list[Path]:
-        """Local files of the user that it is made from."""
         return fetch.local_files(self.source)
 
     def load(self, sizes: Sizes) -> Load:
@@ -94,9 +92,7 @@ class Adapter(OfGenerator):
 
     @property
     def language(self) -> str:
-        """The English name of the language that it is trained to generate, as prompts have it: for an adapter of a
-        task, the pivot.
-        """
+        """English name, for prompts, of the language that it is trained to generate: the pivot, for a task."""
         return self.study.names[self.study.pivot]
 
     @property
@@ -105,7 +101,6 @@ class Adapter(OfGenerator):
         return resource("prompts/nli.yaml")
 
     def inputs(self) -> dict[str, Files]:
-        """The weights that it is trained on."""
         return {"base": self.based_on.weights}
 
     def settings(self) -> dict[str, Any]:
@@ -115,11 +110,9 @@ class Adapter(OfGenerator):
         return {"name": self.based_on.model, "language": self.language, **training, **self.resumable}
 
     def code(self) -> Code:
-        """The words."""
         return Code(data=(self.prompts,))
 
     def load(self, sizes: Sizes) -> Load:
-        """Training."""
         return Load(1, sizes.adapting(self.generator), sizes.generator(self.generator))
 
 
@@ -130,7 +123,6 @@ class TaskAdapter(Adapter, rule="train_task_adapter", place=paths.TASK_ADAPTER):
     polarity: str
 
     def inputs(self) -> dict[str, Files]:
-        """The weights, and the triplets of the pivot language."""
         return super().inputs() | {"triplets": self.at(paths.CORPUS, lang=self.study.pivot, corpus="nli")}
 
 
@@ -146,19 +138,9 @@ class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUA
         return self.study.names[self.lang]
 
     @property
-    def texts(self) -> str:
-        """The corpus that it is trained on."""
-        return self.at(paths.CORPUS, corpus=self.based_on.spec.language_corpus)
-
-    @property
     def translates(self) -> bool:
         """Whether it is trained to translate."""
         return self.based_on.spec.language_data == "translations"
-
-    @property
-    def translated_into(self) -> str:
-        """The English name of the language that it is trained to translate into; empty: it does not translate."""
-        return self.study.names[self.study.pivot] if self.translates else ""
 
     @property
     def prompts(self) -> Path:
@@ -166,16 +148,14 @@ class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUA
         return resource("prompts/translation.yaml") if self.translates else super().prompts
 
     def inputs(self) -> dict[str, Files]:
-        """The weights, and the language's texts."""
-        return super().inputs() | {"texts": self.texts}
+        return super().inputs() | {"texts": self.at(paths.CORPUS, corpus=self.based_on.spec.language_corpus)}
 
     def settings(self) -> dict[str, Any]:
-        """Its training settings, and what it predicts of its texts."""
-        spec = self.based_on.spec
+        spec, study = self.based_on.spec, self.study
         return super().settings() | {
             "kind": spec.language_data,
             "loss": spec.language_loss,
-            "pivot": self.translated_into,
+            "pivot": study.names[study.pivot] if self.translates else "",
         }
 
 
@@ -186,7 +166,6 @@ class XlloraAdapter(Adapter, rule="train_xllora_adapter", place=paths.XLLORA_ADA
     polarity: str
 
     def inputs(self) -> dict[str, Files]:
-        """The weights, and the examples of the polarity."""
         return super().inputs() | {"examples": self.at(paths.XLLORA_EXAMPLES)}
 
 
@@ -212,25 +191,20 @@ class XlloraExamples(
         """Polarity -> the adapter that generates the targets for parallel text; other examples need none."""
         return self.based_on.task_adapters() if self.based_on.spec.xllora.uses("synthetic") else {}
 
-    @property
-    def published(self) -> dict[str, str]:
-        """Polarity -> the ready examples, if the study uses them."""
-        ready = POLARITIES if self.based_on.spec.xllora.source == "published" else ()
-        return {polarity: self.at(paths.CORPUS, lang=ANY, corpus=f"published_{polarity}") for polarity in ready}
-
     def inputs(self) -> dict[str, Files]:
-        """The weights and the task's adapters, and the corpora; or the ready examples."""
+        ready = POLARITIES if self.based_on.spec.xllora.source == "published" else ()
         return {
             "base": self.based_on.weights,
             "adapters": self.adapters,
             "parallel": self.corpora("synthetic"),
             "nli": self.corpora("human"),
             "machine": self.corpora("machine"),
-            "published": self.published,
+            "published": {
+                polarity: self.at(paths.CORPUS, lang=ANY, corpus=f"published_{polarity}") for polarity in ready
+            },
         }
 
     def settings(self) -> dict[str, Any]:
-        """How the examples are built, and their number."""
         return {
             "generator": self.based_on.written_with("shots"),
             "language": self.study.names[self.study.pivot],
@@ -249,8 +223,7 @@ class XlloraExamples(
 
 @dataclass(frozen=True)
 class ComposedAdapter(OfModel, rule="compose_adapters", place=paths.COMPOSED):
-    """A task adapter of the pivot language, composed with two language adapters so that it works in one of the
-    languages.
+    """A task adapter of the pivot language, composed with two language adapters to work in another language.
 
     It belongs to a generator, or in room `classifiers` to a classifier. `model` is the name of that, or NAME+SCALE for
     another scale than in its settings. `polarity` is what a generator's task adapter generates; for a classifier it is
@@ -280,18 +253,13 @@ class ComposedAdapter(OfModel, rule="compose_adapters", place=paths.COMPOSED):
             scale = "1"  # never read: the chosen one is in a file
         return given.updated({"scale": float(scale)}) if scale else given
 
-    def parts(self) -> dict[str, str]:
-        """What is composed: the adapters of the task, of the language, and of the pivot language."""
+    def inputs(self) -> dict[str, Files]:
         return {
             "task": self.based_on.task_adapter(self.polarity),
             "target": self.based_on.language_adapter(self.lang),
             "source": self.based_on.language_adapter(self.study.pivot),
+            "chosen": self.scale_file,
         }
 
-    def inputs(self) -> dict[str, Files]:
-        """The adapters, and the file of a scale that is chosen."""
-        return {**self.parts(), "chosen": self.scale_file}
-
     def settings(self) -> dict[str, Any]:
-        """How they are composed."""
         return {"composition": self.composition}

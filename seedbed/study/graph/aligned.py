@@ -26,12 +26,6 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
     seed: int
 
     @property
-    def texts(self) -> str:
-        """The table that has them."""
-        generator, written, method = self.corpus.partition("+")
-        return self.at(paths.TRIPLETS, generator=generator, method=method) if written else self.at(paths.CORPUS)
-
-    @property
     def columns(self) -> list[str]:
         """The columns in the pivot language; of generated triplets, the generated ones."""
         if "+" in self.corpus:
@@ -40,16 +34,15 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
         return ["pivot"] if kind == "parallel" else ["anchor", "positive", "negative"]
 
     def inputs(self) -> dict[str, Files]:
-        """The encoder of the pivot language, and the texts."""
         encoder = Encoder.resolved(self.study, self.backbone, self.recipe, self.study.pivot, self.seed)
-        return {"encoder": encoder.path, "texts": self.texts}
+        generator, written, method = self.corpus.partition("+")
+        triplets = self.at(paths.TRIPLETS, generator=generator, method=method)
+        return {"encoder": encoder.path, "texts": triplets if written else self.at(paths.CORPUS)}
 
     def settings(self) -> dict[str, Any]:
-        """Which texts they are of."""
         return {"columns": self.columns, "state": self.study.state}
 
     def load(self, sizes: Sizes) -> Load:
-        """Reading the texts."""
         return sizes.mining(self.backbone)
 
 
@@ -66,24 +59,15 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
         """The recipe."""
         return StudyRecipe.get(self.study, self.recipe)
 
-    @property
-    def encoders(self) -> dict[str, str]:
-        """Language -> its encoder."""
-        start = self.made_by.spec.start
-        codes = self.made_by.languages()
-        return {code: Encoder.resolved(self.study, self.backbone, start, code, self.seed).path for code in codes}
-
-    @property
-    def each(self) -> dict[str, str]:
-        """Language -> the training data of its adapters."""
-        return {code: self.made_by.data(code).format(lang=code) for code in self.made_by.languages()}
-
     def inputs(self) -> dict[str, Files]:
-        """The encoders, and the training data of each language."""
-        return {"encoders": self.encoders, "each": self.each}
+        start, codes = self.made_by.spec.start, self.made_by.languages()
+        encoders = {code: Encoder.resolved(self.study, self.backbone, start, code, self.seed) for code in codes}
+        return {
+            "encoders": {code: encoder.path for code, encoder in encoders.items()},
+            "each": {code: self.made_by.data(code).format(lang=code) for code in codes},
+        }
 
     def settings(self) -> dict[str, Any]:
-        """Training settings; a frozen pivot encoder's vectors are cached."""
         objective = self.made_by.spec.minimises
         about = {"languages": self.made_by.languages(), "seed": self.seed}
         return {
@@ -101,5 +85,5 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
 
     def load(self, sizes: Sizes) -> Load:
         """All encoders are open, and a step reads one after the other."""
-        count = len(self.encoders)
+        count = len(self.made_by.languages())
         return Load(1, sizes.aligning(self.backbone, self.recipe, count), count * sizes.encoder(self.backbone))

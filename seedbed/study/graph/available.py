@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 from functools import cached_property
 
-from seedbed.evaluation.protocols import declared
-from seedbed.evaluation.settings import Task
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.study import quoted
@@ -28,22 +26,21 @@ class Available(Part):
     @cached_property
     def recipes(self) -> list[System]:
         """The recipes that a table of encoders can show."""
-        return [self._recipe(StudyRecipe.get(self.study, name)) for name in self.study.recipes]
-
-    def _recipe(self, recipe: StudyRecipe) -> System:
-        spec = recipe.spec
-        return System(
-            recipe=recipe.name,
-            language=recipe.folder("*"),
-            seeds=recipe.seeds,
-            heads=recipe.heads,
-            on_request=spec.on_request,
-            languages=spec.only.languages,
-            backbones=recipe.backbones,
-            chosen_on=recipe.scale_chosen_on,
-            triplets=recipe.compared,
-            gives=recipe.gives,
-        )
+        return [
+            System(
+                recipe=recipe.name,
+                language=recipe.folder("*"),
+                seeds=recipe.seeds,
+                heads=recipe.heads,
+                on_request=recipe.spec.on_request,
+                languages=recipe.spec.only.languages,
+                backbones=recipe.backbones,
+                chosen_on=recipe.scale_chosen_on,
+                triplets=recipe.compared,
+                gives=recipe.gives,
+            )
+            for recipe in (StudyRecipe.get(self.study, name) for name in self.study.recipes)
+        ]
 
     @cached_property
     def backbones(self) -> dict[str, AvailableModel]:
@@ -138,8 +135,10 @@ class Available(Part):
         """The contents of a map; raises as `seedbed.tables.figures.maps.plan_map`."""
         tasks: dict[str, dict[str, list[str]]] = {"labelled_texts": {}, "parallel": {}}
         for name, task in sorted(self.study.tasks.items()):
-            if kind := _maps(task):
-                tasks[kind][name] = self.study.tested_by(name)
+            protocol = self.study.declared[name]
+            labelled = protocol.kind == "labelled_texts" and protocol.learns and not task.train_language
+            if labelled or protocol.kind == "parallel":
+                tasks[protocol.kind][name] = self.study.tested_by(name)
         return plan_map(spec, self.recipes, self.backbones, tasks, self.study.reserved)
 
     def has_column(self, spec: TableSpec) -> bool:
@@ -154,10 +153,3 @@ class Available(Part):
         """Whether the study has one of the backbones that a map names, without `on_request`."""
         usual = {name: one for name, one in self.study.backbones.items() if not one.on_request}
         return not spec.backbones or bool({*spec.backbones} & {*usual, *(one.paper for one in usual.values())})
-
-
-def _maps(task: Task) -> str:
-    """The kind of texts of a task that a map can show: its training texts, or its pairs; empty: none."""
-    protocol = declared(task.protocol)
-    labelled = protocol.learns and protocol.kind == "labelled_texts" and not task.train_language
-    return protocol.kind if labelled or protocol.kind == "parallel" else ""

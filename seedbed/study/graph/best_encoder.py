@@ -95,15 +95,13 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     @property
     def exists(self) -> bool:
-        """Whether the language has one: two tasks test it, one to choose and one to report; or the recommended recipe
-        has an encoder of it."""
+        """Whether the language has one: a task reports the chosen one, or the recommended recipe has an encoder."""
         if self.lang in self.study.reserved:
             return False
         return bool(self.recommended if self.study.best and self.study.best.recipe else self.reported_on)
 
     def blocks(self, task: str) -> list[Block]:
-        """The encoders of each backbone among which it is chosen, with the number that a task gives them; without a
-        task none."""
+        """The encoders of each backbone among which it is chosen, with a task's number; without a task none."""
         if not task:
             return []
         study, backbones = self.study, Available.get(self.study).backbones
@@ -134,7 +132,6 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         return sorted({Scores.of_cell(self.study, cell).path for cell in cells})
 
     def inputs(self) -> dict[str, Files]:
-        """The encoders, their scores, and the test set whose words alone can answer."""
         return {
             "encoders": [one.path for one in self.candidates],
             "scores": self.scores,
@@ -142,7 +139,6 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         }
 
     def settings(self) -> dict[str, Any]:
-        """How it is chosen, or which one is recommended; and what the answer says of it."""
         study, one = self.study, None if self.chosen_on else self.recommended
         return {
             "language": self.lang,
@@ -191,11 +187,6 @@ class Answer(Part):
             found[best.lang] = [one.path for one in first]
         others = [code for code in self.study.languages if code not in found]
         return found | {code: own for code in others if (own := self._unchosen(code))}
-
-    @property
-    def by_name(self) -> dict[str, list[str]]:
-        """Name of a language -> the encoders that it lists."""
-        return {self.study.names[code]: files for code, files in self.listed.items()}
 
     def unchosen(self) -> list[str]:
         """The encoders of languages of which none is chosen, which a run makes though no table may have them."""

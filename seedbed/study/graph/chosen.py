@@ -55,30 +55,21 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
         recipe = StudyRecipe.get(self.study, self.owner.partition("+")[2])
         return [code for code in tested if code in recipe.codes] or tested
 
-    @property
-    def scores(self) -> dict[str, str]:
-        """CANDIDATE/LANGUAGE -> the scores of the encoders that try it."""
-        return {
-            f"{candidate}/{code}": Scores.of_cell(
-                self.study, Cell(backbone, of.name, of.folder(code), of.seed(), self.dev, code)
-            ).path
+    def inputs(self) -> dict[str, Files]:
+        cells = {
+            f"{candidate}/{code}": Cell(backbone, of.name, of.folder(code), of.seed(), self.dev, code)
             for candidate, (_, of, backbone) in self.candidates.items()
             for code in self.languages
         }
-
-    def inputs(self) -> dict[str, Files]:
-        """The scores."""
-        return {"scores": self.scores}
+        return {"scores": {key: Scores.of_cell(self.study, cell).path for key, cell in cells.items()}}
 
     def settings(self) -> dict[str, Any]:
-        """The task that chooses, and of each candidate its value."""
         return {"dev": self.dev, "values": {name: value for name, (value, *_) in self.candidates.items()}}
 
 
 @dataclass(frozen=True)
 class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICES):
-    """The English of a set of texts that encoders read which choose as a recipe does: for each text one of its
-    translations.
+    """The English that encoders read for a set of texts: a translation of each, chosen as a recipe says.
 
     `lang` and `seed` are those of the encoder that chooses, see `Encoder.chosen`.
     """
@@ -96,11 +87,6 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
         return Encoder.get(self.study, self.backbone, self.recipe, self.lang, self.seed)
 
     @property
-    def translations(self) -> dict[str, str]:
-        """Translator -> what it wrote of the texts."""
-        return translations_of(self.study, self.reader.spec.english.translators, self.corpus, self.test_lang)
-
-    @property
     def actor(self) -> str:
         """The encoder whose policy, or features, choose; empty: the choice needs none."""
         name = self.reader.made_by.chooses_by
@@ -113,30 +99,26 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
 
     @property
     def critic(self) -> str:
-        """The encoder that measures the similarity of text and candidate; empty: the choice needs none, or features
-        give it.
-        """
+        """The encoder that measures similarity of text and candidate; empty: none is needed, or features give it."""
         return self.reader.similarity if self.reader.spec.english.choose in ("actor", "critic") else ""
 
     def inputs(self) -> dict[str, Files]:
-        """The translations, and what chooses among them."""
-        spec = self.reader.spec
-        judged = {"judge": spec.english.judge, "lang": self.test_lang}
+        english = self.reader.spec.english
+        judgements = self.at(paths.JUDGEMENTS, judge=english.judge, lang=self.test_lang)
         return {
-            "translations": self.translations,
-            "judgements": self.at(paths.JUDGEMENTS, **judged) if spec.english.judge else "",
+            "translations": translations_of(self.study, english.translators, self.corpus, self.test_lang),
+            "judgements": judgements if english.judge else "",
             "actor": self.actor,
             "weights": self.reader.english if self.compares else "",
             "similarity": self.critic,
         }
 
     def settings(self) -> dict[str, Any]:
-        """How they are chosen: as the recipe says, with the weights of the policy's training."""
-        spec, weights = self.reader.spec, self.reader.made_by.weighs
+        english, weights = self.reader.spec.english, self.reader.made_by.weighs
         weighed = {"weights": weights} if weights else {}
         return {
-            "how": Chosen(choose=spec.english.choose, similarity=spec.english.similarity != "none", **weighed),
-            "endpoints": endpoints_of(self.study, [spec.english.similarity]),
+            "how": Chosen(choose=english.choose, similarity=english.similarity != "none", **weighed),
+            "endpoints": endpoints_of(self.study, [english.similarity]),
             "state": self.study.state,
         }
 

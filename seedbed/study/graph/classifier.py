@@ -143,8 +143,7 @@ class StudyClassifier(Part):
         return self.spec.reasoning.prefixes.get(variant) if self.spec.reasoning else None
 
     def helping(self, variant: str) -> Reference | None:
-        """The encoder that finds the examples of a variant, or chooses the English of its questions; None: none is
-        needed."""
+        """The encoder that finds a variant's examples, or chooses the English of its questions; None: none does."""
         if needed := self.retriever(variant) or self.prefixing(variant):
             return needed
         english = self.spec.reasoning.english if self.spec.reasoning and variant == TRANSLATED else None
@@ -157,9 +156,7 @@ class StudyClassifier(Part):
         return [*dict.fromkeys(of.backbone for of in needed if of)]
 
     def helper(self, variant: str, lang: str) -> str:
-        """The encoder that a variant needs in addition to its model: to find examples, or for the vectors before its
-        questions; empty: it needs none.
-        """
+        """The encoder that finds a variant's examples, or gives the vectors before its questions; empty: none does."""
         if of := self.retriever(variant):
             return Encoder.resolved(self.study, of.backbone, of.recipe, lang).path
         if not (of := self.prefixing(variant)):
@@ -220,12 +217,10 @@ class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASS
         return "pairs" if self.part == "task" else self.owner.learner.language_data
 
     def inputs(self) -> dict[str, Files]:
-        """The model, and the adapter's training data."""
         corpus = "nli_pairs" if self.kind == "pairs" else self.kind
         return {"base": self.owner.weights, "examples": self.at(paths.CORPUS, corpus=corpus)}
 
     def settings(self) -> dict[str, Any]:
-        """How it is trained."""
         learner = self.owner.learner
         return {
             "lora": learner.lora,
@@ -238,11 +233,9 @@ class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASS
         }
 
     def code(self) -> Code:
-        """The classifier's prompts."""
         return Code(data=self.owner.prompts)
 
     def load(self, sizes: Sizes) -> Load:
-        """Training an adapter."""
         return Load(1, sizes.classifying(self.classifier), sizes.classifier(self.classifier))
 
 
@@ -256,16 +249,9 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
 
     @property
     def encoder(self) -> Encoder | None:
-        """The encoder that is fine-tuned, which a recipe made for the language of the training set; None: a backbone
-        is.
-        """
+        """The recipe's encoder of the training set's language that is fine-tuned; None: a backbone is."""
         spec = self.owner.spec
         return Encoder.resolved(self.study, spec.backbone, spec.recipe, self.lang, self.seed) if spec.recipe else None
-
-    @property
-    def base(self) -> str:
-        """The weights that are fine-tuned."""
-        return self.encoder.path if self.encoder else self.owner.weights
 
     @property
     def prefix(self) -> str | None:
@@ -278,22 +264,18 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
     def tests(self) -> dict[str, str]:
         """LANGUAGE/NAME -> test set that it labels: those of all languages that use this training set."""
         study = self.study
-        codes = [
-            code
+        return {
+            f"{code}/{self.task}": self.at(paths.CORPUS, lang=code, corpus=self.task)
             for code in sorted(study.languages)
-            if any(
-                study.test_set(task) == self.task and study.train_of(task, code) == self.lang
-                for task in self.owner.tasks_in(code)
-            )
-        ]
-        return {f"{code}/{self.task}": self.at(paths.CORPUS, lang=code, corpus=self.task) for code in codes}
+            for task in self.owner.tasks_in(code)
+            if study.test_set(task) == self.task and study.train_of(task, code) == self.lang
+        }
 
     def inputs(self) -> dict[str, Files]:
-        """The model, its training set, and the texts that it labels."""
-        return {"base": self.base, "train": self.at(paths.TRAINING_SET), "tests": self.tests}
+        base = self.encoder.path if self.encoder else self.owner.weights
+        return {"base": base, "train": self.at(paths.TRAINING_SET), "tests": self.tests}
 
     def settings(self) -> dict[str, Any]:
-        """How it is fine-tuned, and facts for score files."""
         spec = self.owner.spec
         return {
             "fine_tuning": spec.fine_tuning,
@@ -304,7 +286,6 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
         }
 
     def load(self, sizes: Sizes) -> Load:
-        """Training all of the backbone."""
         spec, learning = self.owner.spec, self.owner.spec.fine_tuning
         asked = sizes.tuning(spec.backbone, learning.batch_size * learning.max_length, spec.dtype)
         return Load(1, asked, sizes.classifier(self.classifier))
@@ -372,11 +353,9 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         }
 
     def code(self) -> Code:
-        """What it is fine-tuned by, which is loaded by name."""
         return Code(modules=(learners.module_of(self.kind),))
 
     def load(self, sizes: Sizes) -> Load:
-        """Training all of the encoder."""
         learning, training = self.learning, self.encoder.made_by.training
         asked = sizes.tuning(self.backbone, learning.batch_size * learning.max_length, training.precision)
         return Load(1, asked, sizes.encoder(self.backbone))
@@ -384,8 +363,8 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
 @once_per_study
 def trained_as(study: Study, task: str) -> str:
-    """The task that names a training: of those with the same training sets and the same settings the first that has
-    test sets of its own, so that a further task on them moves no training.
+    """The task that names a training: of all with the same training sets and settings, the first with separate test
+    sets, so that a further task on these sets moves no training.
     """
     alike = [name for name in study.tasks if _training_of(study, name) == _training_of(study, task)]
     return min(alike, key=lambda name: (study.test_set(name) != name, name))

@@ -100,7 +100,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
             recipes: the recipes that train on the samples or the triplets.
         """
         study = self.study
-        met = {self.lang}.union(*(served(study, name, self.lang) for name in recipes)) & study.languages.keys()
+        met = {self.lang}.union(*(served(study).get((name, self.lang), ()) for name in recipes))
+        met &= study.languages.keys()
         sets = {(task, code) for code in met for task in study.held_out(code) if not self.precedes(task)}
         sets |= {(task, order) for task, order in study.own_sets if met & {*languages_of(order)}}
         return sorted({Corpus.of_test(study, *one) for one in sets})
@@ -134,25 +135,20 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         read = {one for spec in trained for one in spec.english.translators}
         return [name for name, translator in study.translators.items() if translator.given or name in read]
 
-    def trained_before(self) -> list[str]:
-        """What no row of a test set may repeat: corpora that were trained on before."""
-        spec = self.study.tasks.get(self.corpus)
-        return [self.at(paths.CORPUS, corpus=corpus) for corpus in spec.apart_from] if spec else []
-
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
-        """What none of its rows may repeat."""
-        return {"tests": self.kept_apart(), "trained": self.trained_before()}
+        """What none of its rows may repeat: test sets, and for a test set what encoders were trained on before."""
+        task = self.study.tasks.get(self.corpus)
+        trained = [self.at(paths.CORPUS, corpus=corpus) for corpus in task.apart_from] if task else []
+        return {"tests": self.kept_apart(), "trained": trained}
 
     def settings(self) -> dict[str, Any]:
-        """Where it comes from, and how it is read and cleaned."""
         study = self.study
         kept = {"cleaning": study.cleaning, "downloads": study.downloads, "lock": study.lock}
         return self.form | {"source": self.source} | kept
 
     def local_files(self) -> list[Path]:
-        """A person's files that it is read from."""
         return self.source.local_files()
 
 
@@ -175,15 +171,12 @@ class Sample(Product, rule="sample_text", place=paths.SAMPLE):
     lang: str
 
     def inputs(self) -> dict[str, Files]:
-        """The language's sentences."""
         return {"corpus": self.at(paths.CORPUS, corpus="text")}
 
 
 @dataclass(frozen=True)
 class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
-    """Sampled sentences of a language, for training encoders and as anchors of triplets: from the corpus `text`, or
-    from one of `corpora.others`.
-    """
+    """Sentences sampled from `text` or one of `corpora.others`, to train encoders on and as anchors of triplets."""
 
     lang: str
     anchors: str
@@ -192,11 +185,6 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
     def other_text(self) -> str:
         """That of `corpora.others` that they are sampled from; empty: they are sampled from `text`."""
         return self.anchors.rpartition("+")[0]
-
-    @property
-    def drawn_from(self) -> Corpus:
-        """The corpus that they are sampled from."""
-        return Corpus.get(self.study, self.lang, self.other_text or "text")
 
     @property
     def drawing(self) -> Drawing:
@@ -208,22 +196,16 @@ class Anchors(Product, rule="select_anchors", place=paths.ANCHORS):
         asked = [recipe.data.rows or count for recipe in study.recipes.values() if recipe.drawn == text]
         return study.anchors.updated({"count": max(asked, default=count)})
 
-    @property
-    def pivot(self) -> str:
-        """Sentences of the pivot language for language identification; none for the pivot itself, and none without the
-        check.
-        """
-        unchecked = self.lang == self.study.pivot or not self.study.anchors.language_id
-        return "" if unchecked else self.at(paths.SAMPLE, lang=self.study.pivot)
-
     def inputs(self) -> dict[str, Files]:
-        """The corpus, samples for language identification, and the test sets."""
-        corpus = self.drawn_from
-        tests = corpus.held_out(recipes_trained_on(self.study, corpus.corpus))
-        return {"corpus": corpus.path, "pivot": self.pivot, "tests": tests}
+        study, corpus = self.study, Corpus.get(self.study, self.lang, self.other_text or "text")
+        identified = study.anchors.language_id and self.lang != study.pivot
+        return {
+            "corpus": corpus.path,
+            "pivot": self.at(paths.SAMPLE, lang=study.pivot) if identified else "",
+            "tests": corpus.held_out(recipes_trained_on(study, corpus.corpus)),
+        }
 
     def settings(self) -> dict[str, Any]:
-        """How they are sampled, and their script."""
         return {"anchors": self.drawing, "script": self.study.facts(self.lang)["script"]}
 
 
@@ -238,27 +220,16 @@ class SeedPairs(Product, rule="select_pairs", place=paths.SEED_PAIRS):
         """Their languages."""
         return self.lang, self.study.pivot
 
-    @property
-    def known(self) -> list[str]:
-        """Sentences of both languages for language identification; none without the check."""
-        checked = self.sides if self.study.seed_pairs.language_id else ()
-        return [self.at(paths.SAMPLE, lang=code) for code in checked]
-
-    @property
-    def tests(self) -> list[str]:
-        """Every test set that encoders trained on them are scored on."""
-        return Corpus.get(self.study, self.lang, "parallel").held_out(recipes_trained_on(self.study, SEED_PAIRS))
-
     def inputs(self) -> dict[str, Files]:
-        """The parallel text, samples for language identification, and the test sets."""
+        corpus = Corpus.get(self.study, self.lang, "parallel")
+        identified = self.sides if self.study.seed_pairs.language_id else ()
         return {
-            "corpus": self.at(paths.CORPUS, corpus="parallel"),
-            "record": self.at(paths.RECORD, corpus="parallel"),
-            "known": self.known,
-            "tests": self.tests,
+            "corpus": corpus.path,
+            "record": corpus.at(paths.RECORD),
+            "known": [self.at(paths.SAMPLE, lang=code) for code in identified],
+            "tests": corpus.held_out(recipes_trained_on(self.study, SEED_PAIRS)),
         }
 
     def settings(self) -> dict[str, Any]:
-        """How they are sampled, and the scripts of both languages."""
         scripts = [self.study.facts(code)["script"] for code in self.sides]
         return {"seed_pairs": self.study.seed_pairs, "scripts": scripts}

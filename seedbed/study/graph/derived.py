@@ -22,11 +22,9 @@ class Derived(Encoder):
         return self.made_by.modules
 
     def inputs(self) -> dict[str, Files]:
-        """What it starts from, and the sentences."""
         return {"weights": self.weights, "texts": self.texts, "chosen_prefix": self.prefix_file}
 
     def settings(self) -> dict[str, Any]:
-        """The arguments that every encoder's program gets, and the number of sentences that are used."""
         return self.spoken() | {"rows": self.spec.data.rows, "about": self.lineage()}
 
 
@@ -48,7 +46,6 @@ class AdaptedEncoder(Derived, rule="adapt_backbone"):
     """An encoder after masked language modelling."""
 
     def settings(self) -> dict[str, Any]:
-        """How it is trained."""
         return super().settings() | {"masked": self.spec.minimises, **self.resumable}
 
     def load(self, sizes: Sizes) -> Load:
@@ -73,11 +70,9 @@ class CopiedEncoder(Derived, rule="copy_encoder"):
         return found | ({START: self.begun_from.weights} if way.of_start else {})
 
     def inputs(self) -> dict[str, Files]:
-        """The encoder, the sentences, and other encoders that have a part in it."""
         return super().inputs() | {"refer": self.others}
 
     def settings(self) -> dict[str, Any]:
-        """How it is copied, and what its card says."""
         return super().settings() | {"copies": self.spec.copies}
 
     def load(self, sizes: Sizes) -> Load:

@@ -194,9 +194,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def candidates(self) -> list[dict[str, str]]:
-        """The candidates that a policy is trained on, for each set of texts by language: translator -> its
-        translations.
-        """
+        """The candidates that a policy is trained on: for each language's texts, translator -> its translations."""
         if not (self.trains and self.spec.data.candidates):
             return []
         names = self.spec.english.translators
@@ -286,22 +284,18 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         prefix, study = self.prefix, self.study
         before = {"prompts" if isinstance(self.before, Prompts) else "prefix": self.before}
         told = {"training": self.training} | before
-        if not any(map(placeholders, [prefix, *self._teachers_prefixes()])):
+        refers = self.spec.references().values() if self.trains else ()
+        teachers = [one for one in refers if not isinstance(one, Pivot)]  # they encode the training data themselves
+        theirs = [StudyRecipe.get(study, one.recipe).prefix(one.backbone) for one in teachers]
+        if not any(map(placeholders, [prefix, *theirs])):
             return told
         columns = self.made_by.in_pivot() if self.trains else []
         own = {code: prompt for code in study.codes if (prompt := _own_prefix(study, prefix, code))}
         return told | {"language": self.lang, "languages": dict.fromkeys(columns, study.pivot), "own_prefixes": own}
 
-    def _teachers_prefixes(self) -> list[str]:
-        """The prefixes of encoders that encode its training data themselves."""
-        refers = self.spec.references().values() if self.trains else ()
-        teachers = [one for one in refers if not isinstance(one, Pivot)]
-        return [StudyRecipe.get(self.study, one.recipe).prefix(one.backbone) for one in teachers]
-
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
-        """What training reads; of an encoder that is used as it is, its weights."""
         fused = self.spec.english.fusion and self.trains
         refer = self.references | ({"english": self.english} if self.english else {})
         if self.spec.data.candidates and self.similarity:
@@ -321,7 +315,6 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         }
 
     def settings(self) -> dict[str, Any]:
-        """How it is trained, and what its card says."""
         mining = self.study.mining[self.mining].updated({"count": Mining().count}) if self.mining else None
         refers = [*(one.backbone for one in self.spec.references().values()), self.spec.english.similarity]
         return self.spoken() | {
@@ -338,17 +331,11 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         }
 
     def code(self) -> Code:
-        """The objective's file, but not what a plain encoder never meets; the registry, if its prefix has columns of
-        it.
-        """
+        """The objective, but not what a plain encoder never meets; the registry, if its prefix has columns of it."""
         modules = (objectives.module_of(objectives.name_of(self.objective)),) if self.objective else ()
         data = (resource("languages.tsv"),) if placeholders(self.prefix) else ()
-        return Code(data=data, modules=modules, without=() if self._meets_others() else (TWO_PATHS, INTEGERS))
-
-    def _meets_others(self) -> bool:
-        """Whether its training may load two-path or int8 encoders: not if its recipe, and all that this starts from,
-        are plain, whatever other recipes the study has."""
-        return self.backbone in self.study.paired or not _is_plain(self.made_by)
+        plain = self.backbone not in self.study.paired and _is_plain(self.made_by)
+        return Code(data=data, modules=modules, without=(TWO_PATHS, INTEGERS) if plain else ())
 
     def load(self, sizes: Sizes) -> Load:
         """Training, on a GPU; what is used as it is, is only copied."""
@@ -443,9 +430,7 @@ def _own_prefix(study: Study, prefix: str, code: str) -> str:
 
 
 def _is_plain(recipe: StudyRecipe) -> bool:
-    """Whether encoders of a recipe, and of all that it starts from, have modules of a pooling, and no objective of
-    these names another encoder.
-    """
+    """Whether a recipe, and each that it starts from, gives its encoders modules and refers to no other encoder."""
     spec, study = recipe.spec, recipe.study
     own = spec.training.get("pooling", study.training.pooling) == "own"
     candidates = spec.data.candidates

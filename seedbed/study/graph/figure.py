@@ -3,6 +3,7 @@
 import os
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 from seedbed.resources import resource, spec_file
@@ -39,17 +40,12 @@ class Figure(Product, rule="plot", place=paths.SVG):
         """What it shows of the study, if it is a map; raises as `Available.mapped`."""
         return Available.get(self.study).mapped(self.spec)
 
-    @property
-    def points(self) -> list[str]:
-        """The points of a map, encoder by encoder."""
-        shown = self.mapped
-        each = ((backbone, recipe) for backbone in shown.backbones for recipe in shown.systems)
-        return [MapPoints.get(self.study, self.figure, *names).path for names in each]
-
     def inputs(self) -> dict[str, Files]:
-        """The table, or the points of the map."""
-        data = self.points if isinstance(self.spec, Map) else Table.get(self.study, self.spec.table).path
-        return {"data": data, "spec": self.spec_file}
+        if not isinstance(self.spec, Map):
+            return {"data": Table.get(self.study, self.spec.table).path, "spec": self.spec_file}
+        encoders = product(self.mapped.backbones, self.mapped.systems)
+        points = [MapPoints.get(self.study, self.figure, backbone, recipe).path for backbone, recipe in encoders]
+        return {"data": points, "spec": self.spec_file}
 
     def code(self) -> Code:
         """Its spec, names of languages, and the metrics of its table, which are loaded by name; a map has none."""
@@ -76,26 +72,19 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
         system = self.mapped.systems[self.recipe]
         return Encoder.get(self.study, self.backbone, system.recipe, system.language, system.seeds[0])
 
-    @property
-    def texts(self) -> dict[str, str]:
-        """Language -> training set, of pairs the test set, of the languages of the map in their order."""
-        shown = self.mapped
-        file = Corpus.of_test if shown.map.pairs else Corpus.of_training
-        return {lang: file(self.study, shown.map.task, lang) for lang in shown.languages}
-
-    @property
-    def english(self) -> list[str]:
-        """The English of the texts, for an encoder that reads both; empty: it reads none."""
-        shown = self.mapped
-        name = (self.study.test_set if shown.map.pairs else self.study.training_name)(shown.map.task)
-        return self.encoder.chosen((name, lang) for lang in shown.languages)
-
     def inputs(self) -> dict[str, Files]:
-        """The encoder, and what it reads."""
-        return {"encoder": self.encoder.path, "texts": self.texts, "english": self.english}
+        study, task, languages = self.study, self.mapped.map.task, self.mapped.languages
+        if self.mapped.map.pairs:
+            name, file = study.test_set(task), Corpus.of_test
+        else:
+            name, file = study.training_name(task), Corpus.of_training
+        return {
+            "encoder": self.encoder.path,
+            "texts": {lang: file(study, task, lang) for lang in languages},
+            "english": self.encoder.chosen((name, lang) for lang in languages),
+        }
 
     def settings(self) -> dict[str, Any]:
-        """How the map is computed."""
         spec = self.mapped.map
         return {
             "map": spec,
@@ -106,5 +95,4 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
         }
 
     def load(self, sizes: Sizes) -> Load:
-        """Reading the texts."""
         return sizes.reading(self.backbone, [self.mapped.map.task])

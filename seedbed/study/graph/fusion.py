@@ -28,19 +28,13 @@ class FusedEncoder(Encoder, rule="fuse_encoders"):
         dev = self.fusion.dev
         return {code: Corpus.of_test(self.study, dev, code) for code in self.study.chosen_on(dev, self.lang)}
 
-    @property
-    def training_sets(self) -> dict[str, str]:
-        """Language -> training set that labels its development set."""
-        sets = {code: Corpus.of_training(self.study, self.fusion.dev, code) for code in self.dev_sets}
-        return {code: train for code, train in sets.items() if train}
-
     def inputs(self) -> dict[str, Files]:
-        """Backbone -> encoder, of what it is of; and what chooses the weights."""
         members = {name: self.at(paths.ENCODER, backbone=name) for name in self.fusion.of}
-        return {"members": members, "tests": self.dev_sets, "trains": self.training_sets}
+        labels = {code: Corpus.of_training(self.study, self.fusion.dev, code) for code in self.dev_sets}
+        trains = {code: train for code, train in labels.items() if train}
+        return {"members": members, "tests": self.dev_sets, "trains": trains}
 
     def settings(self) -> dict[str, Any]:
-        """The weights, or those to choose from; the task that chooses, where the study does not say them."""
         codes = [*self.dev_sets]
         dev = {"dev": self.fusion.dev, "task": task_for(self.study, self.fusion.dev, codes[0])} if codes else {}
         return dev | {

@@ -40,7 +40,6 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
         return [StudyClassifier.get(self.study, name) for name in self.spec.classifiers]
 
     def inputs(self) -> dict[str, Files]:
-        """Test and training texts; the encoder for retrieval, the fine-tuned backbone, and language models."""
         spec, study = self.spec, self.study
         nearest = Encoder.resolved(study, spec.encoder.backbone, spec.encoder.recipe, spec.language)
         return {
@@ -52,7 +51,6 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
         }
 
     def settings(self) -> dict[str, Any]:
-        """What is counted and timed, and the settings of each method."""
         spec = self.spec
         return {
             "compute": spec,

@@ -24,15 +24,12 @@ class Neighbours(Product, rule="mine_neighbours", place=paths.NEIGHBOURS):
         return StudyBackbone.get(self.study, self.backbone)
 
     def inputs(self) -> dict[str, Files]:
-        """The backbone, the pairs, and the sentences among which neighbours are sought."""
         pool = self.at(paths.ANCHORS, anchors=anchors_in(""))
         return {"weights": self.based_on.weights(self.lang), "pairs": self.at(paths.SEED_PAIRS), "pool": pool}
 
     def settings(self) -> dict[str, Any]:
-        """How they are mined."""
         prefix = self.based_on.plain_prefix()
         return {"mining": self.study.mining[self.mining], "prefix": prefix, "state": self.study.state}
 
     def load(self, sizes: Sizes) -> Load:
-        """Reading the pool."""
         return sizes.mining(self.backbone)

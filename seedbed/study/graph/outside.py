@@ -20,11 +20,9 @@ class CostForecast(Product, rule="forecast", place=paths.FORECAST):
     """The forecast of the study's cost, before it runs. How it was requested is known only to the run."""
 
     def settings(self) -> dict[str, Any]:
-        """Of what a forecast is made, and what jobs took until now."""
         return {"forecast": self.study.forecast, "benchmarks": f"{self.study.results}/benchmarks"}
 
     def code(self) -> Code:
-        """The costs of each rule."""
         return Code(data=(resource("forecast.yaml"),))
 
 

@@ -27,11 +27,6 @@ class Report(Product, rule="report", place=paths.REPORT):
     """The report, and the answer that it begins with."""
 
     @property
-    def answer(self) -> Answer:
-        """What it begins with."""
-        return Answer.get(self.study)
-
-    @property
     def plans(self) -> list[TablePlan]:
         """What its tables show."""
         return [TablePlan.get(self.study, table) for table in self.study.tables]
@@ -51,27 +46,16 @@ class Report(Product, rule="report", place=paths.REPORT):
         made = {(of.writer, of.spec.written, lang) for of, lang in recipes if of.is_written(lang)}
         return [at(self.study, path, generator=name, method=method, lang=lang) for name, method, lang in sorted(made)]
 
-    @property
-    def neighbours(self) -> list[str]:
-        """The mined neighbours that its encoders are trained on, and the audits of mining."""
-        mined = [one for one in self.encoders if one.mining]
-        audits = {one.at(paths.NEIGHBOURS_AUDIT, mining=one.mining) for one in mined}
-        return sorted(audits | {one.texts for one in mined})
-
-    @property
-    def cards(self) -> list[str]:
-        """Model cards of its encoders, one of each, of its first seed."""
-        shown = first_of_each(self.encoders, lambda one: (one.backbone, one.recipe, one.lang))
-        return [f"{argument_of(one.path)}/README.md" for one in shown]
-
     def inputs(self) -> dict[str, Files]:
-        """The best encoders and the others that the answer lists, tables, figures, and what tables rest on."""
+        answer = Answer.get(self.study)
         tables = [Table.get(self.study, table) for table in self.study.tables]
         figures = [Figure.get(self.study, figure) for figure in self.study.figures]
+        mined = [one for one in self.encoders if one.mining]
+        audits = {one.at(paths.NEIGHBOURS_AUDIT, mining=one.mining) for one in mined}
         return {
-            "best": self.answer.best(),
-            "encoders": self.answer.by_name,
-            "unchosen": self.answer.unchosen(),
+            "best": answer.best(),
+            "encoders": {self.study.names[code]: files for code, files in answer.listed.items()},
+            "unchosen": answer.unchosen(),
             "tables": [table.path for table in tables],
             "compared": [table.at(paths.COMPARED) for table in tables],
             "layouts": [table.at(paths.LAYOUT) for table in tables],
@@ -79,15 +63,15 @@ class Report(Product, rule="report", place=paths.REPORT):
             "audits": self.triplets(paths.AUDIT),
             "triplets": self.triplets(paths.TRIPLETS),
             "rejected": self.triplets(paths.REJECTED),
-            "neighbours": self.neighbours,
+            "neighbours": sorted(audits | {one.texts for one in mined}),
         }
 
     def settings(self) -> dict[str, Any]:
-        """Its title, the cards, and by what the page says what jobs took."""
         results = self.study.results
+        first_seeds = first_of_each(self.encoders, lambda one: (one.backbone, one.recipe, one.lang))
         return {
             "title": f"Seedbed: {results}",
-            "cards": self.cards,
+            "cards": [f"{argument_of(one.path)}/README.md" for one in first_seeds],
             "benchmarks": f"{results}/benchmarks",
             "prices": self.study.forecast,
         }
@@ -114,8 +98,7 @@ class Paper(Part):
 
     @property
     def tables(self) -> list[str]:
-        """Its tables. A partial one is left out where the study has no column of it: its data may be nowhere
-        (LazRetrieval)."""
+        """Its tables, but no partial one without a column in the study: its data may be nowhere (LazRetrieval)."""
         named = ((name, TablePlan.get(self.study, name).spec) for name in sorted(specs("tables")))
         parts = Available.get(self.study)
         return [name for name, spec in named if spec.group == self.name and parts.has_column(spec)]

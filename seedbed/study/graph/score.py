@@ -75,16 +75,13 @@ class Scores(Product, rule="score", place=paths.SCORES):
             raise UserError(
                 f"{self.backbone}: no share {self.test_lang} of the languages of {self.tasks}; ask for a table"
             )
-        variants = [
-            variant
+        tasks = self.study.tasks if self.tasks == TOGETHER else [self.tasks]
+        return [
+            Scores.get(self.study, self.backbone, variant, self.lang, code, self.tasks)
             for variant in self.classifier.spec.prompted.every_variant()
-            if any(
-                scored_with(self.study, task, self.backbone, variant) == self.tasks
-                for task in (self.study.tasks if self.tasks == TOGETHER else [self.tasks])
-            )
+            if any(scored_with(self.study, task, self.backbone, variant) == self.tasks for task in tasks)
+            for code in codes
         ]
-        names = [(variant, code) for variant in variants for code in codes]
-        return [Scores.get(self.study, self.backbone, name, self.lang, code, self.tasks) for name, code in names]
 
     @property
     def by_variant(self) -> list["Scores"]:
@@ -170,12 +167,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """Whether parallel adapters are on."""
         recipe = self.study.recipes.get(self.recipe)
         return not recipe or recipe.aligned not in (["never"] if self.seconds else ["never", "pairs"])
-
-    @property
-    def folders(self) -> list[str]:
-        """The folder of each system's scores."""
-        seeds = {argument_of(file).rpartition("/")[2]: None for file in self.systems}
-        return [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds]
 
     @property
     def helpers(self) -> list[str]:
@@ -302,7 +293,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
-        """The systems, the sets that they are tested on, and what they need for that."""
         sets = [(self.study.test_set(task), lang) for task, lang in self.every_set]
         return {
             "systems": self.systems,
@@ -315,8 +305,8 @@ class Scores(Product, rule="score", place=paths.SCORES):
         }
 
     def settings(self) -> dict[str, Any]:
-        """The tasks of each language, and where the scores of each system go."""
         study, codes = self.study, [one.test_lang for one in self.by_language]
+        seeds = dict.fromkeys(argument_of(file).rpartition("/")[2] for file in self.systems)
         return {
             "language": codes,
             "language_name": ["-".join(study.names[code] for code in languages_of(one)) for one in codes],
@@ -325,7 +315,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
             "adapters": self.adapters,
             "generators": [self.classifier.answering()] if self.writer else [],
             "endpoints": self.endpoints,
-            "scores": self.folders,
+            "scores": [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds],
             "state": study.state,
         }
 
@@ -357,15 +347,11 @@ class Scores(Product, rule="score", place=paths.SCORES):
 @once_per_study
 def task_for(study: Study, task: str, code: str) -> Task:
     """A task's protocol as one language's scores need it: without its source, names resolved; mteb has no pairs."""
-    spec = study.tasks[task]
-    mteb = (
-        spec.mteb
-        and code in study.languages
-        and spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
-    )
-    return spec.without("source", "languages", "pairs", "train", "fine_tuning", "reading").model_copy(
-        update={"mteb": mteb or None}
-    )
+    spec, mteb = study.tasks[task], None
+    if spec.mteb and code in study.languages:
+        mteb = spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
+    read = spec.without("source", "languages", "pairs", "train", "fine_tuning", "reading")
+    return read.model_copy(update={"mteb": mteb})
 
 
 def protocol_code(*names: str) -> list[str]:

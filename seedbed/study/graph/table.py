@@ -54,7 +54,6 @@ class TablePlan(Product, rule="plan_table", place=paths.PLAN):
         return tuple(metrics_of(sorted(known)))
 
     def settings(self) -> dict[str, Any]:
-        """The blocks."""
         return {"blocks": self.blocks}
 
 
@@ -75,28 +74,17 @@ class Table(Product, rule="tabulate", place=paths.TABLE):
         found = self.plan.spec.paper
         return os.path.relpath(resource(f"paper/{found.csv}")) if found else ""
 
-    @property
-    def scores(self) -> list[str]:
-        """Every list of scores that it is made of."""
-        return sorted({Scores.of_cell(self.study, cell).path for cell in self.plan.cells})
-
-    @property
-    def triplets(self) -> list[str]:
-        """Every file of triplets that it is made of."""
-        return [f"{self.study.results}/{file}" for file in sorted({texts.file for texts in self.plan.texts})]
-
     def inputs(self) -> dict[str, Files]:
-        """Scores and triplets, the plan of what the table shows, and the paper's numbers."""
+        triplets = sorted({texts.file for texts in self.plan.texts})
         return {
-            "scores": self.scores,
-            "triplets": self.triplets,
+            "scores": sorted({Scores.of_cell(self.study, cell).path for cell in self.plan.cells}),
+            "triplets": [f"{self.study.results}/{file}" for file in triplets],
             "plan": self.plan.path,
             "spec": self.plan.spec_file,
             "paper": self.paper,
         }
 
     def settings(self) -> dict[str, Any]:
-        """The folder of all scores, and how sure a number is."""
         return {"statistics": self.study.statistics, "scores": f"{self.study.results}/scores"}
 
     def code(self) -> Code:

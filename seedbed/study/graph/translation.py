@@ -9,7 +9,6 @@ from typing import Any
 
 from seedbed.corpora.settings import COLUMNS, NO_TEXT, Source
 from seedbed.corpora.shape.choices import OPTIONS
-from seedbed.generators.settings import Generator
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.io import UserError
 from seedbed.names import DRAWN, languages_of, task_of, training_set_of
@@ -114,9 +113,7 @@ class StudyTranslator(Part):
 
 
 class OfTexts(Product):
-    """Base class of translations and judgements of a set of texts. Subclasses declare the fields, since the translator
-    or judge comes first in their paths.
-    """
+    """Translations or judgements of a set of texts. Subclasses declare the fields: translator or judge come first."""
 
     lang: str
     corpus: str
@@ -137,29 +134,23 @@ class OfTexts(Product):
         return StudyGenerator.get(self.study, self.writer)
 
     @property
-    def asked(self) -> Generator | None:
-        """Settings of the generator; None where no generator is prompted. Greedy decoding gives one candidate for each
-        translator, on which paper 002 is silent.
-        """
-        return self.model.written_with("lora", "xllora", "shots").greedy() if self.writes else None
-
-    @property
     def languages(self) -> dict[str, dict[str, str]]:
         """Code -> the name of each language of the texts, and of the pivot."""
         codes = [self.study.pivot, *self.texts.translated]
         return {code: {"name": self.study.facts(code)["name"]} for code in codes}
 
     def inputs(self) -> dict[str, Files]:
-        """The texts, and the weights of the generator; a server's weights are not among them."""
         return {"texts": self.texts.path, "base": self.model.weights if self.writes else ""}
 
     def settings(self) -> dict[str, Any]:
-        """The columns that are translated, and the generator."""
+        generator = None
+        if self.writes:  # greedy: one candidate of each translator; paper 002 does not say how it decodes
+            generator = self.model.written_with("lora", "xllora", "shots").greedy()
         return {
             "columns": self.texts.columns,
             "languages": self.languages,
             "pivot": self.study.pivot,
-            "generator": self.asked,
+            "generator": generator,
             "state": self.study.state,
         }
 
@@ -203,24 +194,15 @@ class Translations(OfTexts, rule="translate", place=paths.TRANSLATIONS):
             return named
         return {code: facts | {"code": self.by.code(code)} for code, facts in named.items()}
 
-    @property
-    def given(self) -> dict[str, str]:
-        """Language -> translations that are there."""
-        codes = [code for code in self.texts.translated if self.by.given(code)]
-        return {code: self.at(paths.CORPUS, lang=code, corpus=f"{self.translator}+{GIVEN}") for code in codes}
-
-    @property
-    def adapters(self) -> dict[str, str]:
-        """Language -> the adapter that translates it."""
-        codes = self.texts.translated if self.by.spec.adapter else []
-        return {code: self.model.language_adapter(code) for code in codes}
-
     def inputs(self) -> dict[str, Files]:
-        """The texts, and the model and its adapters, or the given translations."""
-        return super().inputs() | {"adapters": self.adapters, "given": self.given}
+        codes, given = self.texts.translated, f"{self.translator}+{GIVEN}"
+        adapted = codes if self.by.spec.adapter else []
+        return super().inputs() | {
+            "adapters": {code: self.model.language_adapter(code) for code in adapted},
+            "given": {code: self.at(paths.CORPUS, lang=code, corpus=given) for code in codes if self.by.given(code)},
+        }
 
     def settings(self) -> dict[str, Any]:
-        """The translator, the columns, and how it is prompted."""
         return super().settings() | {"name": self.translator, "reads": self.by.spec.reads}
 
 
@@ -242,21 +224,13 @@ class Judgements(OfTexts, rule="judge", place=paths.JUDGEMENTS):
         """The generator that judges."""
         return self.spec.generator
 
-    @property
-    def candidates(self) -> dict[str, str]:
-        """Translator -> what it wrote, of those whose translations the judge scores."""
-        named = self.spec.translators or self.study.translators
-        return translations_of(self.study, named, self.corpus, self.lang)
-
     def inputs(self) -> dict[str, Files]:
-        """The texts and their translations, and the model."""
-        return super().inputs() | {"translations": self.candidates}
+        translators = self.spec.translators or self.study.translators
+        return super().inputs() | {"translations": translations_of(self.study, translators, self.corpus, self.lang)}
 
     def settings(self) -> dict[str, Any]:
-        """Who judges which columns, and in which form it answers."""
         return super().settings() | {"name": self.judge, "answer": self.spec.answer}
 
     def code(self) -> Code:
-        """The wording of the prompts of translators and judges, and the back end."""
         code = super().code()
         return code._replace(data=(*code.data, resource("prompts/judging.yaml")))

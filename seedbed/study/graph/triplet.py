@@ -3,7 +3,6 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from seedbed.encoders.recipes import Recipe
@@ -53,9 +52,7 @@ class Written(OfGenerator):
 
     @property
     def anchors(self) -> str:
-        """The texts for which triplets are generated: anchors of the language, or rows of the pivot that are
-        translated.
-        """
+        """The texts for which triplets are generated: anchors, or rows of the pivot that are translated."""
         return self.source or self.at(paths.ANCHORS, anchors=ANCHORS)
 
     @property
@@ -70,11 +67,10 @@ class Written(OfGenerator):
     @property
     def shards(self) -> int:
         """Number of shards, enough for as many anchors as recipes train on; a language with fewer has smaller ones."""
-        return math.ceil((self.rows or self._expected()) / self.based_on.spec.shard_rows)
-
-    def _expected(self) -> int:
-        """The expected number of rows of a translated corpus, from its source; if it has more, shards are larger."""
-        return self.study.corpus(self.translated, self.study.pivot).rows or self.study.anchors.count
+        rows = self.rows
+        if not rows:  # of a translated corpus as many as its source says; if it has more, shards are larger
+            rows = self.study.corpus(self.translated, self.study.pivot).rows or self.study.anchors.count
+        return math.ceil(rows / self.based_on.spec.shard_rows)
 
     # ---- The language that is written.
 
@@ -102,9 +98,7 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
 
     @property
     def adapters(self) -> dict[str, str]:
-        """Polarity -> the adapter that generates it; prompting has none, and with a scale of 0 it is the task adapter
-        alone.
-        """
+        """Polarity -> the adapter that generates it; none for prompting. A scale of 0 is the task adapter alone."""
         name, method, lang = self.generator, self.method, self.lang
         if all(published.adapter(self.study, name, method, polarity, lang) for polarity in POLARITIES):
             models = {polarity: "+".join([name, method, polarity, lang]) for polarity in POLARITIES}
@@ -122,17 +116,10 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
         languages = (self.study.pivot, self.lang) if self.method == TRANSLATION else ()
         return [self.study.facts(code)["flores"] for code in languages]
 
-    @property
-    def prompts(self) -> Path | str:
-        """The prompts of the method; empty: it has none."""
-        return "" if self.writing.prompt == "none" else resource(f"prompts/{self.writing.prompt}.yaml")
-
     def inputs(self) -> dict[str, Files]:
-        """The weights, the anchors, and the adapters."""
         return {"base": self.based_on.weights, "anchors": self.anchors, "adapters": self.adapters}
 
     def settings(self) -> dict[str, Any]:
-        """How the shard is generated."""
         return {
             "name": self.generator,
             "generator": self.based_on.written_with("lora", "xllora"),
@@ -144,11 +131,11 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
         }
 
     def code(self) -> Code:
-        """The words, and what runs the generator."""
-        return Code(data=(self.prompts,), modules=self.based_on.back_end)
+        """The method's prompts, if it has any, and what runs the generator."""
+        prompts = "" if self.writing.prompt == "none" else resource(f"prompts/{self.writing.prompt}.yaml")
+        return Code(data=(prompts,), modules=self.based_on.back_end)
 
     def load(self, sizes: Sizes) -> Load:
-        """Writing."""
         return sizes.written(self.generator)
 
 
@@ -157,12 +144,10 @@ class RawTriplets(Written, rule="join_triplets", place=paths.RAW_TRIPLETS):
     """The triplets of all anchors, before the audit."""
 
     def inputs(self) -> dict[str, Files]:
-        """All shards, and the anchors."""
         shards = [self.at(paths.SHARD, shard=shard) for shard in range(self.shards)]
         return {"shards": shards, "anchors": self.anchors}
 
     def settings(self) -> dict[str, Any]:
-        """How many of the anchors they are of."""
         return {"rows": self.rows}
 
 
@@ -170,38 +155,25 @@ class RawTriplets(Written, rule="join_triplets", place=paths.RAW_TRIPLETS):
 class Triplets(Written, rule="audit_triplets", place=paths.TRIPLETS):
     """The triplets that encoders are trained on: those that pass the audit."""
 
-    @property
-    def raw(self) -> str:
-        """What is audited: published triplets, or those of our shards."""
-        if published.triplets(self.study, self.generator, self.method, self.lang):
-            return self.at(paths.CORPUS, corpus=f"{self.generator}+{self.method}")
-        return self.at(paths.RAW_TRIPLETS)
-
     def known(self, lang: str) -> str:
         """Data for language identification: a sample of the language, and the words of the whole corpus."""
         reads_words = self.study.audit.reads_words
         return self.at(paths.CORPUS, lang=lang, corpus="text") if reads_words else self.at(paths.SAMPLE, lang=lang)
 
-    @property
-    def pivot(self) -> str:
-        """Text of the pivot language for language identification; none for the pivot itself, and none without the
-        check.
-        """
-        asks = self.lang != self.study.pivot and self.study.audit.reads_pivot
-        return self.known(self.study.pivot) if asks else ""
-
     def inputs(self) -> dict[str, Files]:
-        """The raw triplets, their anchors, data for language identification, and the test sets."""
+        study, triplets = self.study, self.at(paths.RAW_TRIPLETS)
+        if published.triplets(study, self.generator, self.method, self.lang):
+            triplets = self.at(paths.CORPUS, corpus=f"{self.generator}+{self.method}")
+        identified = study.audit.reads_pivot and self.lang != study.pivot
         return {
-            "triplets": self.raw,
+            "triplets": triplets,
             "corpus": self.known(self.lang),
-            "pivot": self.pivot,
+            "pivot": self.known(study.pivot) if identified else "",
             "source": self.source,
             "tests": Corpus.get(self.study, self.lang, "text").held_out(self.recipes),
         }
 
     def settings(self) -> dict[str, Any]:
-        """How they are audited, in which script and language they are, and who wrote them."""
         return {
             "audit": self.study.audit,
             "script": self.output["script"],

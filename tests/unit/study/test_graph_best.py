@@ -10,6 +10,7 @@ from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.graph.best_encoder import Answer, BestEncoder
+from seedbed.study.graph.report import Report
 from seedbed.study.jobs import Jobs
 from seedbed.study.loading import load
 from seedbed.study.model import Study
@@ -105,7 +106,10 @@ def test_a_recommended_encoder_needs_no_task_that_chooses():
     assert BestEncoder.get(study, "ind").candidates == BestEncoder.get(study_of(DEMO), "ind").candidates
     every = [file for files in answer.listed.values() for file in files]
     assert len(every) == 14 and Jobs(study).inputs("report")(Wildcards())["encoders"] == [*dict.fromkeys(every)]
-    assert within(answer.by_name["Hausa"][0], study) == "encoders/me5-small/base/mul/0/seedbed.json"
+    assert (
+        within(Report.get(study).inputs()["encoders"]["Hausa"][0], study)
+        == "encoders/me5-small/base/mul/0/seedbed.json"
+    )
 
 
 def test_without_any_test_the_recommended_encoder_is_all_that_is_said():

@@ -319,11 +319,11 @@ def test_a_map_reads_the_english_of_its_texts(study: Study, ask, monkeypatch: py
         drawn = asking(Study.model_validate(PLAIN | {"tasks": sets}))
         job = {"figure": "f", "backbone": "two", "recipe": "beside"}
         files = [f"encoders/two/beside/choices/mul/0/{lang}/{corpus}.tsv" for lang in ("swh", "hau")]
-        assert drawn(MapPoints, **job).english == files
+        assert drawn(MapPoints, **job).inputs()["english"] == files
         assert drawn(MapPoints, **job).inputs()["encoder"] == "encoders/two/beside/mul/5/seedbed.json"
         monkeypatch.setattr(Figure, "spec", Map.model_validate(spec | {"recipes": {"base": "b"}}))
         drawn = asking(Study.model_validate(PLAIN | {"tasks": sets}))
-        assert drawn(MapPoints, figure="f", backbone="bert", recipe="base").english == []
+        assert drawn(MapPoints, figure="f", backbone="bert", recipe="base").inputs()["english"] == []
 
 
 def test_the_retriever_of_a_language_model_reads_the_english_of_test_and_training_sets() -> None:

@@ -328,9 +328,10 @@ def test_written_triplets_have_both_sides_where_a_generator_writes_in_the_pivot_
     vectors = "encoders/bert/unsupervised/pivot/tiny+xllora/hin/5/seedbed.json"
     assert ask(Encoder, **crossed).references == {"pivot": vectors} and ask(Encoder, **crossed).pivot_rows == ""
     job = {"backbone": "bert", "recipe": "unsupervised", "corpus": "tiny+xllora", "lang": "hin", "seed": "5"}
-    assert ask(PivotVectors, **job).texts == ask(Encoder, **crossed).texts == "triplets/tiny/xllora/hin.tsv"
+    texts = ask(PivotVectors, **job).inputs()["texts"]
+    assert texts == ask(Encoder, **crossed).texts == "triplets/tiny/xllora/hin.tsv"
     assert ask(PivotVectors, **job).columns == ["positive", "negative"]
-    assert ask(PivotVectors, **job | {"corpus": "parallel"}).texts == "corpora/hin/parallel.tsv"
+    assert ask(PivotVectors, **job | {"corpus": "parallel"}).inputs()["texts"] == "corpora/hin/parallel.tsv"
     wrong = {
         "unsupervised": {},
         "aligned": {"like": "multi-mc", "from": "unsupervised", "data": {"written": "prompting"}},

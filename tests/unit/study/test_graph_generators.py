@@ -80,8 +80,11 @@ def test_what_runs_a_generator_is_named_by_its_back_end(told: Study) -> None:
 
 
 def test_prompts_are_in_the_languages_of_a_job(told: Study) -> None:
-    files = {method: Shard.get(told, "tiny", method, "hau", "0").prompts for method in ("xllora", "prompting")}
-    assert {method: file.name for method, file in files.items()} == {"xllora": "nli.yaml", "prompting": "syncse.yaml"}
+    files = {method: Shard.get(told, "tiny", method, "hau", "0").code().data for method in ("xllora", "prompting")}
+    assert {method: file.name for method, (file,) in files.items()} == {
+        "xllora": "nli.yaml",
+        "prompting": "syncse.yaml",
+    }
     in_pivot = TaskAdapter.get(told, "tiny", "both"), XlloraAdapter.get(told, "tiny", "positive")
     assert [one.language for one in in_pivot] == ["English", "English"]
     assert XlloraExamples.get(told, "tiny").settings()["language"] == "English"
@@ -89,7 +92,8 @@ def test_prompts_are_in_the_languages_of_a_job(told: Study) -> None:
 
 
 def test_adapters_learn_the_task_in_the_pivot_and_a_language_in_its_texts(told: Study) -> None:
-    learnt = {name: within(LanguageAdapter.get(told, name, "hau").texts, told) for name in ("tiny", "one")}
+    read = {name: LanguageAdapter.get(told, name, "hau").inputs() for name in ("tiny", "one")}
+    learnt = {name: within(files["texts"], told) for name, files in read.items()}
     assert learnt == {"tiny": "corpora/hau/text.tsv", "one": "corpora/hau/instructions.tsv"}
     colder = StudyGenerator.get(told, "colder")
     assert within(colder.task_adapters(), told) == TASK
@@ -116,7 +120,7 @@ def test_xllora_learns_from_its_languages_or_from_ready_examples(told: Study) ->
         assert alone.corpora(part) == {}, "its examples are ready"
     assert within(tiny.adapters, told) == TASK and alone.adapters == {}
     ready = {polarity: f"corpora/mul/published_{polarity}.tsv" for polarity in TASK}
-    assert within(alone.published, told) == ready and tiny.published == {}
+    assert within(alone.inputs()["published"], told) == ready and tiny.inputs()["published"] == {}
 
 
 def test_adapters_of_generators_and_classifiers_are_composed_alike(told: Study) -> None:
@@ -151,8 +155,8 @@ def test_a_development_task_chooses_a_scale_by_the_encoders_that_try_it(told: St
     choosers = {name: StudyRecipe.get(told, name).scale_chosen_on for name in ("picked", "composition", "base")}
     assert choosers == {"picked": "dev", "composition": "", "base": ""}
     scores = {f"{scale:g}/hau": f"scores/other/picks+{scale:g}/hau/hau.dev.json" for scale in tried}
-    assert within(ChosenCandidate.get(told, "scale", "picks", "hau").scores, told) == scores
-    assert [*ChosenCandidate.get(told, "scale", "picks", "eng").scores] == [
+    assert within(ChosenCandidate.get(told, "scale", "picks", "hau").inputs()["scores"], told) == scores
+    assert [*ChosenCandidate.get(told, "scale", "picks", "eng").inputs()["scores"]] == [
         "0.25/hau",
         "0.25/hin",
         "0.5/hau",
@@ -214,4 +218,4 @@ def test_an_audit_reads_the_triplets_and_the_language(told: Study) -> None:
     assert [read("tiny", code)["pivot"] for code in ("hau", "eng")] == ["corpora/eng/text.sample.tsv", ""]
     assert read("tiny", "hau")["tests"] == within(Anchors.get(told, "hau", "anchors").inputs()["tests"], told)
     words = study_of(TOLD, audit={"language_id": False})
-    assert Triplets.get(words, "tiny", "prompting", "hau").pivot == ""
+    assert Triplets.get(words, "tiny", "prompting", "hau").inputs()["pivot"] == ""

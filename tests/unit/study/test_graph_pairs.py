@@ -111,7 +111,7 @@ def test_what_is_learnt_repeats_neither_side_of_a_pair() -> None:
     own = ["corpora/hau/choice.tsv", "corpora/hau/sts.tsv"]
     orders = ["corpora/hau-hin/apart.tsv", "corpora/hin-hau/apart.tsv", "corpora/hin-hau/single.tsv"]
     assert within(Anchors.get(found, "hau", "anchors").inputs()["tests"], found) == sorted(own + orders)
-    assert {*orders, *own} < {*within(SeedPairs.get(found, "eng").tests, found)}
+    assert {*orders, *own} < {*within(SeedPairs.get(found, "eng").inputs()["tests"], found)}
     known = constraints(found)
     assert "hin\\-hau" in known["lang"].split("|") and "hau\\-hin" in known["test_lang"].split("|")
 

@@ -146,18 +146,18 @@ def test_a_prefix_is_chosen_among_those_of_untrained_recipes_in_each_language(as
 
 def test_where_a_language_has_no_test_those_that_have_one_choose() -> None:
     asked = asking(study_of(TOLD, best={"dev": "told"}))  # a task of Hindi alone
-    assert [*asked(ChosenCandidate, **CHOSEN, lang="hau").scores] == ["asked/hin", "spoken/hin"]
+    assert [*asked(ChosenCandidate, **CHOSEN, lang="hau").inputs()["scores"]] == ["asked/hin", "spoken/hin"]
 
 
 def test_languages_that_a_recipe_is_not_for_do_not_choose_its_prefix(told) -> None:
-    assert [*asking(told)(ChosenCandidate, **CHOSEN, lang="mul").scores] == [
+    assert [*asking(told)(ChosenCandidate, **CHOSEN, lang="mul").inputs()["scores"]] == [
         f"{name}/{code}" for name in ("asked", "spoken") for code in ("hau", "hin")
     ]
     recipes = yamls.read(TOLD)["recipes"]
     for name in ("picky", "asked", "spoken"):
         recipes[name]["only"]["languages"] = ["hin"]
     asked = asking(study_of(TOLD, recipes=recipes))
-    assert [*asked(ChosenCandidate, **CHOSEN, lang="mul").scores] == ["asked/hin", "spoken/hin"]
+    assert [*asked(ChosenCandidate, **CHOSEN, lang="mul").inputs()["scores"]] == ["asked/hin", "spoken/hin"]
 
 
 def test_a_recipe_with_a_prefix_of_its_own_or_a_new_vocabulary_has_no_choice(told) -> None:

@@ -36,7 +36,7 @@ def test_a_persons_files_are_those_that_are_there() -> None:
 
 
 def test_a_test_set_waits_for_what_it_is_apart_from_alone(told: Study) -> None:
-    assert Corpus.get(told, "hau", "knn").trained_before() == []  # test_leakage.py has one that does
+    assert Corpus.get(told, "hau", "knn").inputs()["trained"] == []  # test_leakage.py has one that does
 
 
 def test_a_folder_that_nobody_has_is_said() -> None:
@@ -62,16 +62,16 @@ def test_a_fetch_says_what_it_fetches(told: Study) -> None:
 def test_anchors_are_drawn_from_text_or_from_other_text(told: Study) -> None:
     both = [Anchors.get(told, "hau", name) for name in ("anchors", "wiki+anchors")]
     assert [one.other_text for one in both] == ["", "wiki"]
-    drawn_from = [within(one.drawn_from.path, told) for one in both]
+    drawn_from = [within(one.inputs()["corpus"], told) for one in both]
     assert drawn_from == ["corpora/hau/text.tsv", "corpora/hau/wiki.tsv"]
     assert [one.drawing.count for one in both] == [40, 60]
 
 
 def test_a_language_is_told_from_the_pivot_unless_nothing_asks(told: Study) -> None:
-    assert within(Anchors.get(told, "hau", "anchors").pivot, told) == "corpora/eng/text.sample.tsv"
-    assert Anchors.get(told, "eng", "anchors").pivot == ""
+    assert within(Anchors.get(told, "hau", "anchors").inputs()["pivot"], told) == "corpora/eng/text.sample.tsv"
+    assert Anchors.get(told, "eng", "anchors").inputs()["pivot"] == ""
     unchecked = study_of(TOLD, anchors={"language_id": False})
-    assert Anchors.get(unchecked, "hau", "anchors").pivot == ""
+    assert Anchors.get(unchecked, "hau", "anchors").inputs()["pivot"] == ""
     assert Anchors.get(told, "hin", "anchors").settings()["script"] == "Deva"
 
 
@@ -143,9 +143,9 @@ def test_what_is_drawn_or_audited_repeats_no_test_text_without_being_told(told: 
 
 
 def test_the_sides_of_a_pair_are_told_apart_by_sentences_and_script(told: Study) -> None:
-    known = within(SeedPairs.get(told, "hin").known, told)
+    known = within(SeedPairs.get(told, "hin").inputs()["known"], told)
     assert known == ["corpora/hin/text.sample.tsv", "corpora/eng/text.sample.tsv"]
-    assert SeedPairs.get(study_of(TOLD, seed_pairs={"language_id": False}), "hin").known == []
+    assert SeedPairs.get(study_of(TOLD, seed_pairs={"language_id": False}), "hin").inputs()["known"] == []
     assert SeedPairs.get(told, "hin").settings()["scripts"] == ["Deva", "Latn"]
 
 

@@ -60,7 +60,7 @@ def test_the_pivots_rows_are_translated_and_compared_with(study: Study) -> None:
     assert within(written.anchors, study) == "corpora/kaz/anchors.tsv"
     assert Triplets.get(study, *WRITTEN).inputs()["source"] == ""
     assert made.codes == ["eng_Latn", "kaz_Cyrl"]
-    assert written.codes == [] and made.prompts == ""
+    assert written.codes == [] and made.code().data == ("",)
 
 
 def test_shards_are_as_many_as_the_source_says_rows(study: Study) -> None:

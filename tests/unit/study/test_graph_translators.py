@@ -106,12 +106,15 @@ def test_files_stand_under_who_made_them(study: Study) -> None:
         ("far", "generators/far/translations/hau/sts.tsv"),
         ("chat", "generators/chat/translations/hau/sts.tsv"),
     ]
-    judged = {name: [*Judgements.get(study, name, "hau", "sts").candidates] for name in PLAIN["judges"]}
-    assert judged == {"likely": [*PLAIN["translators"]], "strict": ["people", "far"]}
+    judged = {name: Judgements.get(study, name, "hau", "sts").inputs()["translations"] for name in PLAIN["judges"]}
+    assert {name: [*files] for name, files in judged.items()} == {
+        "likely": [*PLAIN["translators"]],
+        "strict": ["people", "far"],
+    }
 
 
 def test_who_writes_writes_greedily(study: Study) -> None:
-    chat = Translations.get(study, "chat", "hau", "sts").asked
+    chat = Translations.get(study, "chat", "hau", "sts").settings()["generator"]
     assert isinstance(chat, Generator) and chat.sampling.temperature == 0 and chat.sampling.top_p == 1
     assert chat.sampling.max_new_tokens == 99
     strict, likely = (Judgements.get(study, name, "hau", "sts") for name in ("strict", "likely"))
@@ -126,19 +129,18 @@ def test_what_is_in_the_pivot_or_given_needs_no_model(study: Study) -> None:
     bases = {name: within(one.inputs()["base"], study) for name, one in here.items() if name != "opus"}
     assert bases == {"chat": "generators/chat/weights/seedbed.json", "far": "", "people": ""}
     assert Translations.get(study, "chat", "eng", "knn_train").inputs()["base"] == ""
-    assert Judgements.get(study, "likely", "eng", "knn_train").asked is None
+    assert Judgements.get(study, "likely", "eng", "knn_train").settings()["generator"] is None
     assert [here[name].writes for name in ("chat", "far", "people")] == [True, True, False]
     assert here["opus"].settings()["reads"] == "text"
 
 
 def test_a_language_has_its_adapter_or_its_file(study: Study) -> None:
-    learnt, chat, people = (Translations.get(study, name, "hau-swh", "sts") for name in ("learnt", "chat", "people"))
-    assert within(learnt.adapters, study) == {
-        code: f"generators/base/language/{code}/seedbed.json" for code in ("hau", "swh")
-    }
+    every = (Translations.get(study, name, "hau-swh", "sts") for name in ("learnt", "chat", "people"))
+    learnt, chat, people = (within(one.inputs(), study) for one in every)
+    assert learnt["adapters"] == {code: f"generators/base/language/{code}/seedbed.json" for code in ("hau", "swh")}
     # The registry has no name for Swahili there.
-    assert within(people.given, study) == {"hau": "corpora/hau/people+given.tsv"}
-    assert chat.adapters == chat.given == {}
+    assert people["given"] == {"hau": "corpora/hau/people+given.tsv"}
+    assert chat["adapters"] == chat["given"] == {}
     corpus = Corpus.get(study, "hau", "people+given")
     assert corpus.source.file == "own/hau.tsv"
     assert corpus.form == {"kind": "translations", "test": True}
@@ -166,10 +168,10 @@ def test_given_translations_of_the_pivot_are_not_asked_for(tmp_path: Path, monke
 
 def test_adapters_learn_to_translate_in_the_words_of_translators(study: Study) -> None:
     base, chat = (LanguageAdapter.get(study, name, "hau") for name in ("base", "chat"))
-    assert within(base.texts, study) == "corpora/hau/parallel.tsv"
-    assert base.translates and base.translated_into == "English"
+    assert within(base.inputs()["texts"], study) == "corpora/hau/parallel.tsv"
+    assert base.translates and base.settings()["pivot"] == "English"
     assert [file.name for file in base.code().data] == ["translation.yaml"]
-    assert not chat.translates and chat.translated_into == ""
+    assert not chat.translates and chat.settings()["pivot"] == ""
     assert chat.prompts == TaskAdapter.get(study, "chat", "both").prompts
 
 

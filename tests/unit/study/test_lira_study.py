@@ -126,12 +126,12 @@ def test_every_encoder_of_the_study_is_planned() -> None:
     study = study_of(FILE)
     translated.of_pairs(study)
     ask = asking(study)
-    assert {score.split("/")[2] for score in ask(Table, table="pairs").scores} <= {*study.recipes}
+    assert {score.split("/")[2] for score in ask(Table, table="pairs").inputs()["scores"]} <= {*study.recipes}
     told = {"backbone": "pair", "lang": "mul", "seed": "0"}
     read = {"corpus": "kardes-sts", "test_lang": "uzn"}
     for name, recipe in study.recipes.items():
         if recipe.english.fusion:
-            found = ask(ChosenTranslations, recipe=name, **told, **read).translations
+            found = ask(ChosenTranslations, recipe=name, **told, **read).inputs()["translations"]
             assert [*found] == recipe.english.translators
     critic, actor = (ask(ChosenTranslations, recipe=name, **told, **read) for name in ("both-critic", "english-actor"))
     assert critic.critic == actor.critic == "encoders/me5-small/base/mul/0/seedbed.json"

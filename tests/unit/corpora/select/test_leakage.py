@@ -137,8 +137,8 @@ def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -
     later = study({"file": "own/{lang}.train.tsv"}, FILE, tasks=task)
     check(later)
     asked, found = (Corpus.get(later, "hau", name) for name in ("asked", "found"))
-    assert asked.kept_apart() == asked.trained_before() == []
-    assert within(found.trained_before(), later) == ["corpora/hau/asked.tsv"]
+    assert asked.kept_apart() == asked.inputs()["trained"] == []
+    assert within(found.inputs()["trained"], later) == ["corpora/hau/asked.tsv"]
     assert Anchors.get(later, "hau", "asked+anchors").inputs()["tests"] == []
     assert within(Anchors.get(later, "hau", "anchors").inputs()["tests"], later) == ["corpora/hau/found.tsv"]
     with pytest.raises(ValueError, match=r"tasks\.found\.apart_from:.*'aksed'.*'asked'"):
