@@ -13,6 +13,7 @@ from seedbed.settings import NoResult
 
 if TYPE_CHECKING:
     from seedbed.evaluation.files import Set
+    from seedbed.evaluation.scores import Scores, System
 
 
 class Job(cli.Job):
@@ -117,7 +118,6 @@ def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: 
     from seedbed.encoders.translations.files import read_choices, read_english
     from seedbed.evaluation.files import write_scores
     from seedbed.evaluation.protocols import declared
-    from seedbed.evaluation.scoring import score
     from seedbed.evaluation.systems import Opening, open_system
 
     files = job.english.get(f"{place}/{language}", [])
@@ -132,11 +132,18 @@ def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: 
     )
     system, found = open_system(job.systems[place], opening), []
     for each in sets:
-        scores = score(each.task, each.test, system, each.train, language)
-        if system.check:
-            system.check(each, scores)
-        found += write_scores(scores, each, language, system, job.scores[place])
+        found += write_scores(scored(system, each, language), each, language, system, job.scores[place])
     return found
+
+
+def scored(system: "System", given: "Set", language: str) -> "Scores":
+    """Score one task, and check it as systems of this kind are."""
+    from seedbed.evaluation.scoring import score
+
+    scores = score(given.task, given.test, system, given.train, language)
+    if system.check:
+        system.check(given, scores)
+    return scores
 
 
 if __name__ == "__main__":
