@@ -132,14 +132,19 @@ def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
     """The graded pairs that choose, and those that report: `id`, `sentence1` and `score`.
 
     Raises:
-        UserError: a cell is blank, a pair is there twice, a score is no finite number, or a half has too few pairs or
-            one score alone.
+        UserError: a cell is blank, a pair is there twice, most pairs are a sentence and itself, a score is no finite
+            number, or a half has too few pairs or one score alone.
     """
     pairs = table[["sentence1", "sentence2"]].fillna("").map(comparable)
     if (blank := (pairs == "").any(axis=1)).any():
         raise UserError(f"{file}: row {first(blank)} lacks a sentence; fill it in, or take the row out")
     if (twice := pairs.duplicated()).any():
         raise UserError(f"{file}: row {first(twice)} has the sentences of a row before it; keep one of the two")
+    if (equal := pairs["sentence1"] == pairs["sentence2"]).mean() > 1 / 2:
+        raise UserError(
+            f"{file}: row {first(equal)}: sentence2 is sentence1 again, as in {equal.sum()} of {len(equal)} rows; give "
+            "pairs of two sentences"
+        )
     scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
     if not (known := np.isfinite(scores)).all():
         raise UserError(f"{file}: row {first(~known)}: the score is no number")

@@ -40,6 +40,7 @@ sentences.
 FOREIGN = 0.05
 """A text with a smaller share of sentences in its supposed language is in another language."""
 ENGLISH = resource("demo/nli.eng.tsv")
+LETTER = regex.compile(r"\p{L}")
 NUMBERED = regex.compile(r"\d+\t")
 """How the lines of a text begin that are numbered, as in the Leipzig corpora."""
 NUMBERS = 0.9
@@ -220,7 +221,11 @@ def english() -> list[str]:
 
 
 def require_language(where: str, texts: list[str], language: Guess) -> None:
-    """Require that texts are in the script of their language, and, where CLD2 knows that, in no other language."""
+    """Require that most texts have letters, in the script of their language, and, where CLD2 knows that, that they are
+    in no other language.
+    """
+    if (lettered := sum(bool(LETTER.search(text)) for text in texts) / len(texts)) < SHARE:
+        raise UserError(f"{where}: {lettered:.0%} of its texts have letters; expected sentences in {language.name}")
     share = sum(script_share(text, language.script) for text in texts) / len(texts)
     if share < SHARE:
         raise UserError(

@@ -530,6 +530,13 @@ def test_of_repeated_lines_it_is_told_that_they_are():
     assert said and said[1] == "60 repeat a line before them."
 
 
+def test_links_in_a_circle_are_no_file_to_add():
+    written("hau.txt")
+    Path("circle.tsv").symlink_to("circle.tsv")
+    with pytest.raises(SystemExit, match=r"error: circle.tsv: no such file"):
+        main(["add", "circle.tsv", "--pairs"])
+
+
 @pytest.mark.parametrize("kind", ["pairs", "triplets", "parallel"])
 def test_a_table_that_fills_no_batch_is_refused(kind):
     """Of translations one that only trains. Rows that are there twice or lack a text do not count."""
@@ -642,6 +649,9 @@ def test_its_encoder_is_the_demos():
         ([f"{'a' * 300}.hau.txt"], f"{'a' * 300}.hau."),
         (["{x}.hau.txt"], "{x}.hau.txt: ... braces ... rename"),
         (["hau.txt", "--test", "same.tsv"], "same.tsv: ... 120 pairs ... two different"),
+        (["numbers.hau.txt"], "numbers.hau.txt: 0 ... letters ... Hausa"),
+        (["hau.txt", "--test", "digits.tsv"], "digits.tsv: column sentence1: 0 ... letters ... Hausa"),
+        (["hau.txt", "--test", "twins.tsv"], "twins.tsv: row 1: sentence2 is sentence1 again, as in 120 of 120 rows"),
         (["hau.txt", "--test", "endless.tsv"], "endless.tsv: row 41: ... number"),
         (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' ... make ids unique"),
         (["hau.txt", "--test", "blanks.tsv"], "blanks.tsv: id 'x ' appears in several rows; make ids unique"),
@@ -681,6 +691,9 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     pairs16.to_csv("wide16.tsv", sep="\t", index=False, encoding="utf-16")
     Path("numbered.hau.txt").write_text("".join(f"{row}\t{one}\n" for row, one in enumerate(HAUSA["sentence1"], 1)))
     HAUSA.assign(score=1).to_csv("same.tsv", sep="\t", index=False)
+    Path("numbers.hau.txt").write_text("".join(f"{row} {row} {row} 1000\n" for row in range(100, 200)))
+    HAUSA.assign(sentence1=range(1000, 1000 + len(HAUSA))).to_csv("digits.tsv", sep="\t", index=False)
+    HAUSA.assign(sentence2=HAUSA["sentence1"]).to_csv("twins.tsv", sep="\t", index=False)
     HAUSA.assign(score=["inf" if row == 40 else "1" for row in range(len(HAUSA))]).to_csv("endless.tsv", sep="\t")
     HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
     HAUSA.assign(id=["x", "x ", *range(2, len(HAUSA))]).to_csv("blanks.tsv", sep="\t", index=False)
