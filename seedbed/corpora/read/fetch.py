@@ -94,8 +94,9 @@ def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where
     yield from counted(blocks, record, counts)
     record["counts"] = {name: count for name, count in counts.items() if count or name in ALWAYS}
     if not counts["kept"]:
-        said = record["counts"]
-        raise UserError(f"{where}: no row is left ({said}); check the columns and the bounds under `cleaning:`")
+        lost = ", ".join(f"{count} {reason}" for reason, count in counts.items() if count and reason != "read")
+        why = f"no row is left of {counts['read']}" + (f" ({lost})" if lost else "")
+        raise UserError(f"{where}: {why}; check the columns and the bounds under `cleaning:`")
 
 
 def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd.DataFrame:

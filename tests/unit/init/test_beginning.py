@@ -530,6 +530,12 @@ def test_of_repeated_lines_it_is_told_that_they_are():
     assert said and said[1] == "60 repeat a line before them."
 
 
+def test_of_many_columns_the_first_are_named():
+    Path("wide.csv").write_text(",".join(f"c{place}" for place in range(5000)) + "\n" + "," * 4999 + "\n")
+    with pytest.raises(SystemExit, match=r"no column 'anchor'; its columns are 'c0', .*'c29', [.]{3}; expected anchor"):
+        main(["init", "hau.txt", "--pairs", "wide.csv"])
+
+
 def test_links_in_a_circle_are_no_file_to_add():
     written("hau.txt")
     Path("circle.tsv").symlink_to("circle.tsv")
