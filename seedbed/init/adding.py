@@ -47,9 +47,8 @@ def entries(
         pivot = study.facts(study.pivot)
         into = Guess(study.pivot, pivot["name"], pivot["script"], "as the study says")
         table = OwnTable(
-            kind, file, language, _teacher(study), tested=False, pivot=into, cleaning=study.cleaning, taken=taken,
-            batch=study.training.batch_size,
-        )  # fmt: skip
+            kind, file, language, _teacher(study), tested=False, pivot=into, cleaning=study.cleaning, taken=taken
+        )
         table.require(texts)
         parts = table.parts()
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):

@@ -315,8 +315,6 @@ class OwnTable:
     cleaning: Cleaning = field(default_factory=Cleaning)
     taken: Container[str] = ()
     """Names that are used in the study."""
-    batch: int = LEAST
-    """Number of rows in a batch: with fewer there is no step of training."""
 
     @cached_property
     def rows(self) -> pd.DataFrame:
@@ -326,14 +324,12 @@ class OwnTable:
     # ---- What it must be.
 
     def require(self, texts: list[str]) -> None:
-        """Check its languages, by sentences of its language, and its number of rows.
+        """Check its languages and, for a test set, its number of rows; `texts` are sentences of its language.
 
         Raises:
             UserError: it cannot be read, lacks a column, has cells without text, is in another language, or too short
-                to test by or to train on.
+                to test by.
         """
-        if self.kind in ("pairs", "triplets") or (self.kind == "parallel" and self.tested):
-            self._require_batch()
         count = len(self.rows)
         if count < TESTED:  # too few to be classified
             if self.kind == "test" or (self.kind == "parallel" and not self.tested):
@@ -354,16 +350,6 @@ class OwnTable:
             self._require_pivot()
         if self.kind == "triplets":
             self._require_unlike()
-
-    def _require_batch(self) -> None:
-        """Require as many rows as a step of training reads."""
-        cells = self.rows[COLUMNS[self.kind]].fillna("").map(comparable)
-        usable = cells[(cells != "").all(axis=1)].drop_duplicates()
-        if len(usable) < self.batch:
-            raise UserError(
-                f"{self.file}: {len(usable)} different rows with text in each column; at least {self.batch} are "
-                "needed, as many as a batch has"
-            )
 
     def _require_unlike(self) -> None:
         """Require that most triplets have three different sentences."""

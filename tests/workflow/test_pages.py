@@ -50,9 +50,9 @@ def reader(tmp_path_factory: pytest.TempPathFactory) -> Project:
     english = tiny.sentences("eng", 60)
     tables = {
         "kin-eng": {"text": lines[:60], "pivot": english},
-        "pairs": {"anchor": lines[:80], "positive": lines[80:160]},
+        "pairs": {"anchor": lines[:60], "positive": lines[60:120]},
         "graded": {"sentence1": lines[120:180], "sentence2": lines[180:240], "score": range(60)},
-        "triplets": {"anchor": lines[:80], "positive": lines[80:160], "negative": lines[160:240]},
+        "triplets": {"anchor": lines[:60], "positive": lines[60:120], "negative": lines[120:180]},
     }
     for name, columns in tables.items():
         pd.DataFrame(columns).to_csv(project.root / f"{name}.tsv", sep="\t", index=False)
