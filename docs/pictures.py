@@ -271,7 +271,7 @@ def _run(command: list[str], place: Path, kill_after: int = 0) -> dict[str, Any]
             key = about["rule"], about["endtime"]  # a record for each output of a job
             jobs[key] = min(about["starttime"], jobs.get(key, ended))
     lines = (place / "results/logs/events.jsonl").read_text(encoding="utf-8").splitlines()
-    for output, kind, at, _ in map(json.loads, lines):
+    for output, kind, at, _ in map(json.loads, filter(None, lines)):
         if killed and kind == "job_info" and at >= began and "/crosslingual/eng/1/" in output:
             jobs["train_encoder", killed] = at
     shown = [[rule, round(start - began, 1), round(end - began, 1)] for (rule, end), start in jobs.items()]

@@ -104,8 +104,8 @@ class SeenRows:
         self._seen = {name: Seen() for name in columns}
 
     def repeated(self, keys: Sequence[str]) -> str:
-        """The first column in which a kept row has one of a row's keys, which are in the order of the columns; empty:
-        none, and the row is kept.
+        """The first column in which a kept row has the same key as this row; empty: none has, and the row is kept.
+        `keys` are in the order of the columns.
         """
         added: list[tuple[Seen, str]] = []
         for (name, seen), key in zip(self._seen.items(), keys, strict=True):

@@ -96,7 +96,7 @@ def label_scores(
     backbone can take.
 
     `head` is the folder of the task adapter whose head is used, None: a new one by `seed`; `adapter` is that of an
-    adapter, composed or not.
+    adapter, composed or not, None: there is none.
     """
     model, modules = _with_head(base, seed)
     if head:

@@ -24,7 +24,7 @@ def label_scores(base: Path, rows: Iterable[Texts], *, adapter: Path | None, lan
     in float32.
 
     The end-of-answer token does not count, because a base model need not know it. `adapter` is the folder of the task's
-    adapter, composed or not; `language` is the English name of the pairs' language.
+    adapter, composed or not, None: there is none; `language` is the English name of the pairs' language.
     """
     tokenizer = open_tokenizer(base)
     refuse_encoder_decoder(base)

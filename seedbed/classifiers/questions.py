@@ -166,7 +166,7 @@ def train(base: Path, rows: pd.DataFrame, reading: Reading, how: Fitting) -> Rea
             tokens; a loss that is not finite.
     """
     wanted, dtype = spans(rows, "reading: training set"), precision(how.dtype)
-    torch.manual_seed(how.seed)  # for the head, which the weights lack
+    torch.manual_seed(how.seed)  # for a new head, if the weights have none
     model, tokenizer = load(AutoModelForQuestionAnswering, base)[0], tokenizer_of(base)
     limit = min(reading.max_length, limit_of(model, tokenizer))
     reader = Reader(model, tokenizer, how.prefix, reading.model_copy(update={"max_length": limit}), {})

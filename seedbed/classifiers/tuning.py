@@ -103,7 +103,7 @@ def train(base: Path, rows: pd.DataFrame, tuning: FineTuning, how: Fitting) -> T
         raise UserError(f"fine_tuning: every label is {labels[0]!r}; a classifier needs two labels at least")
     learnt, held = split_stratified(list(rows["label"]), tuning.held_out, how.seed)
     dtype, tokenizer = precision(how.dtype), tokenizer_of(base)
-    torch.manual_seed(how.seed)  # for the head, which the weights lack
+    torch.manual_seed(how.seed)  # for a new head, if the weights have none
     model, _ = load(AutoModelForSequenceClassification, base, num_labels=len(labels))
     tuned = Tuned(model, tokenizer, labels, how.prefix, min(tuning.max_length, limit_of(model, tokenizer)), {})
     targets = [labels.index(label) for label in rows["label"]]

@@ -34,8 +34,8 @@ _BOUNDS = (
 )
 DIVIDED = "divide paragraphs into sentences, as docs/your-language.md shows with sed"
 SHARE = 0.6
-"""Minimum share of letters in the language's script; also the minimum accuracy, above chance, against English
-sentences.
+"""Minimum share of texts that have letters, and of letters in the language's script; also the minimum accuracy, above
+chance, against English sentences.
 """
 FOREIGN = 0.05
 """A text with a smaller share of sentences in its supposed language is in another language."""

@@ -15,7 +15,7 @@ from seedbed.operations.jobs import LOCK
 EVENTS = "logs/events.jsonl"
 """File in the results: a line for each run, and for each job that began or failed."""
 BEGAN, FAILED = "job_info", "job_error"
-"""Snakemake's names of a job's two events."""
+"""Snakemake's names of a job's two events; the first is also a run's."""
 RUN = ""
 """Stands for a run in the place of a job's first output."""
 
@@ -58,6 +58,7 @@ class _Line(logging.Formatter):
 
 
 def _line(output: str, kind: str, moment: float, logs: Iterable[str]) -> str:
+    """A line of EVENTS: of a job, by its first output, or of a run, by RUN."""
     return json.dumps([output, kind, moment, [*logs]])
 
 

@@ -95,7 +95,9 @@ class Needs:
         return asked | grown
 
     def kinds(self, needed: int) -> str | None:
-        """The GPUs with at least `needed` MiB, as Slurm is asked for them; None: none is needed, or none has it."""
+        """The GPUs with at least `needed` MiB, as Slurm is asked for them: all for `constraint`, else the smallest.
+        None: none is needed, or none has it.
+        """
         gpus = self.study.gpus
         by_memory = sorted((has, kind) for kind, has in gpus.memory.items())
         fit = [kind for has, kind in by_memory if has >= needed > 0]

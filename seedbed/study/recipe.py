@@ -158,7 +158,9 @@ class StudyRecipe(Part):
 
     @cached_property
     def training(self) -> Training:
-        """The study's training settings with the recipe's; what continues an encoder keeps its modules and dropout."""
+        """The study's training settings with the recipe's; a recipe that continues an encoder keeps that one's modules
+        and dropout.
+        """
         keeps = self.start and self.spec.training.get("pooling", "own") == "own"
         own = {"pooling": "own", "dropout": None} if keeps else {}
         return self.study.training.updated(own | self.spec.training)
@@ -201,7 +203,9 @@ class StudyRecipe(Part):
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
     def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
-        """Recipe and language of all data that its encoder of a language is trained on, its start's included."""
+        """Each recipe and language on whose data its encoder of a language is trained: this one, and those that it
+        starts from.
+        """
         folder = self.folder(code)
         if self.spec.made:
             yield from ((self.name, lang) for lang in self.languages(folder))

@@ -94,9 +94,8 @@ def _counted(blocks: Blocks, counts: Counter[str], record: dict[str, Any], where
     yield from counted(blocks, record, counts)
     record["counts"] = {name: count for name, count in counts.items() if count or name in ALWAYS}
     if not counts["kept"]:
-        lost = ", ".join(f"{count} {reason}" for reason, count in counts.items() if count and reason != "read")
-        why = f"no row is left of {counts['read']}" + (f" ({lost})" if lost else "")
-        raise UserError(f"{where}: {why}; check the columns and the bounds under `cleaning:`")
+        said = ", ".join(f"{name} {count}" for name, count in counts.items() if count) or "none was read"
+        raise UserError(f"{where}: no row is left ({said}); check `where:`, `columns:` and the bounds in `cleaning:`")
 
 
 def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd.DataFrame:
@@ -237,7 +236,7 @@ def _premises(block: pd.DataFrame) -> pd.Series:
 
 
 def origin(source: Source, of: str = "") -> list[dict[str, str]]:
-    """The origin of a source, which may be the set `of` another, as records and cards have it; see `origins`."""
+    """The origin of a source, as records and cards have it, see `origins`; `of` names the set that it may be."""
     if source.sets:
         return [place for name, one in source.sets.items() for place in origin(one, f"{of}: {name}" if of else name)]
     kind = next(name for name in ORIGINS if getattr(source, name))

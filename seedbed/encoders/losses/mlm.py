@@ -15,8 +15,8 @@ from seedbed.encoders.losses.contrastive import SimCSELoss
 
 
 class Masking:
-    """Chooses tokens at random, special ones never: 80 % of them are replaced by the mask, 10 % by a random token, and
-    10 % are unchanged.
+    """Chooses each token with a probability, special ones never: of those chosen, 80 % are replaced by the mask, 10 %
+    by a random token, and 10 % are unchanged.
     """
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, probability: float) -> None:
@@ -49,9 +49,8 @@ class WithMaskedLM(nn.Module):
     """A contrastive loss plus a weighted masked-language-modelling loss on the same texts.
 
     A second forward pass encodes the batch with masked tokens (`Masking`), and `head`, from `mlm_head.load_head`,
-    predicts them; the mean cross-entropy of the chosen tokens is added. With `half` the head's matrix products are in
-    bfloat16. Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000,
-    table 6.
+    predicts them; `weight` times the mean cross-entropy of the chosen tokens is added. With `half` the head's matrix
+    products are in bfloat16.
 
     Source: princeton-nlp/SimCSE, `train.py`, `mask_tokens`, and `simcse/models.py`, `cl_forward`; paper 000, table 6.
     """

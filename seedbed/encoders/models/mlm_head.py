@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
-from transformers import AutoModelForMaskedLM, PreTrainedModel
+from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedModel
 from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.encoders.models.loading import directory_of
@@ -26,13 +26,13 @@ def open_with_head(folder: Path, advice: str) -> tuple[PreTrainedModel, list[str
         The model, and the names of the head's weights that the folder lacks.
 
     Raises:
-        UserError: it cannot be loaded, has no masked language modelling, or lacks other weights than a pooler's.
+        UserError: it cannot be loaded, its type has no masked language modelling, or weights of the transformer other
+            than a pooler's are missing or have another shape.
     """
     with opening(folder):
-        try:
-            model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **REPORTED, dtype=torch.float32)
-        except ValueError:
-            raise UserError(f"{folder}: this type of model has no masked language modelling; {advice}") from None
+        if type(AutoConfig.from_pretrained(folder, **LOCAL)) not in AutoModelForMaskedLM._model_mapping:
+            raise UserError(f"{folder}: this type of model has no masked language modelling; {advice}")
+        model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **REPORTED, dtype=torch.float32)
     missing = sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
     require_whole(folder, report, lambda key: is_pooler(key) or key in missing)
     return model, missing

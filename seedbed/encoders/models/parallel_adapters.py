@@ -143,7 +143,7 @@ MODULE = f"{AdaptedTransformer.__module__}.{AdaptedTransformer.__name__}"
 
 
 def add_adapters(encoder: SentenceTransformer, *, reduction: int = 2, scaling: float = 4.0, seed: int = 0) -> None:
-    """Attach new adapters to an encoder, in place, which change none of its vectors; its own weights keep their names.
+    """Attach new adapters, which change none of its vectors, to an encoder in place; its own weights keep their names.
 
     `encoder[0].adapters` are the adapters, the first layer's first; see `ParallelAdapter`. Their matrices `down` differ
     from layer to layer.

@@ -86,8 +86,6 @@ class FeaturePath(Module):
     vector.
 
     Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
-
-    Source: paper 002, section 4.1.1 and appendix A.4; the vector is g of equation 3 (see docs/papers/lira.md).
     """
 
     config_keys = ["source", "width", "hidden", "size"]

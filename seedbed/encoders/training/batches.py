@@ -176,7 +176,7 @@ def sample_shared_batches(
     rng: np.random.Generator,
 ) -> Iterator[Batch]:
     """Sample batches with a fixed number of rows of each set that `training.batches` names; arguments as in
-    `sample_batches`.
+    `sample_batches`, but that `crosslingual` is not used.
 
     The other sets, which are one deck, "", fill the rest of the batch. Each set is shuffled, and shuffled again when
     its remaining rows are too few. A batch has one random language. If a named set has no rows, its share goes to the

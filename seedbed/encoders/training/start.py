@@ -32,8 +32,8 @@ class Start:
     """
 
     def open(self, training: Training, objective: Objective | None, seed: int) -> SentenceTransformer:
-        """Load the encoder with the pooling of `training`, and with its dropout if there is an objective; `seed` is
-        that of new weights.
+        """Load the encoder with the pooling and layers of `training`, and with its dropout if there is an objective;
+        `seed` is that of new weights.
 
         Raises:
             UserError: weights that cannot be loaded; a pooling that needs training, or takes none.

@@ -162,8 +162,8 @@ def options_prompt(question: str, options: Sequence[str], passage: str, style: S
 def encode(
     tokenizer: Any, prompt: str, style: Style, *, bos: bool = True, template: Mapping[str, bool | str] | None = None
 ) -> list[int]:
-    """Token ids of a prompt, ready for the completion, with one BOS if the model has one; a plain one has none without
-    `bos`.
+    """Token ids of a prompt, ready for the completion, with one BOS if the model has one; without `bos`, a plain prompt
+    has none.
 
     The chat template, with its variables in `template`, is rendered and tokenised in one call: rendering to text and
     tokenising that with special tokens would give two BOS (transformers#37686).

@@ -122,7 +122,9 @@ def half_width(records: int, spread: float, jobs: int) -> float:
 
 
 def left_out(records: Iterable[Record]) -> dict[str, list[tuple[float, float]]]:
-    """Rule -> forecast over actual seconds of each record: by default, and by its group's other records."""
+    """Rule -> for each record the forecast divided by the actual seconds, twice: of the forecast by default, and of the
+    one by its group's other records.
+    """
     found = defaultdict(list)
     for group, members in _grouped(records).items():
         times = [one.time for one in members]

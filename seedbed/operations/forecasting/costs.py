@@ -77,7 +77,7 @@ class RuleCost(Settings):
     """Actual and forecast differ by no more than this factor in nine cases of ten."""
 
     def limit(self, seconds: float) -> int:
-        """Minutes of the first attempt: the forecast with headroom, in tens of minutes; at least the rule's."""
+        """Minutes of the first attempt: the forecast with headroom, rounded up to tens; at least the rule's."""
         return max(self.minutes, math.ceil(HEADROOM * seconds / 600) * 10)
 
 

@@ -159,7 +159,7 @@ def _encoder(sizes: Sizes, job: Job) -> Effort:
 
 
 def _together_trained(sizes: Sizes, job: Job) -> Effort:
-    """All sentences of the rows, in an epoch once for each language with adapters; only these have gradients."""
+    """All sentences of the rows, in an epoch once for each language with adapters; these alone have gradients."""
     training, rows = job.arguments.training, max(map(sizes.rows, job.arguments.each.values()))
     learning = len(job.arguments.each) - len(job.arguments.fixed)
     sentences = max(map(len, job.arguments.objective.shapes))

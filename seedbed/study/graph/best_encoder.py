@@ -101,7 +101,9 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         return bool(self.recommended if self.study.best and self.study.best.recipe else self.reported_on)
 
     def blocks(self, task: str) -> list[Block]:
-        """The encoders of each backbone among which it is chosen, with a task's number; without a task none."""
+        """The encoders of each backbone among which it is chosen, as blocks of a table with a task as its column;
+        without a task none.
+        """
         if not task:
             return []
         study, backbones = self.study, Available.get(self.study).backbones

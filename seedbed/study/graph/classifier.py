@@ -363,8 +363,8 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
 @once_per_study
 def trained_as(study: Study, task: str) -> str:
-    """The task that names a training: of all with the same training sets and settings, the first with separate test
-    sets, so that a further task on these sets moves no training.
+    """The task that names a training: of all with the same training sets and settings, the first that has its own test
+    set and not another task's (`set_of`), so that a further task on a set moves no training.
     """
     alike = [name for name in study.tasks if _training_of(study, name) == _training_of(study, task)]
     return min(alike, key=lambda name: (study.test_set(name) != name, name))

@@ -430,7 +430,10 @@ def _own_prefix(study: Study, prefix: str, code: str) -> str:
 
 
 def _is_plain(recipe: StudyRecipe) -> bool:
-    """Whether a recipe, and each that it starts from, gives its encoders modules and refers to no other encoder."""
+    """Whether training a recipe's encoders never loads a two-path or int8 encoder, whatever else the study has: neither
+    the recipe nor one that it starts from takes an encoder's own modules, published weights, an int8 copy or another
+    encoder.
+    """
     spec, study = recipe.spec, recipe.study
     own = spec.training.get("pooling", study.training.pooling) == "own"
     candidates = spec.data.candidates
