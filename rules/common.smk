@@ -4,7 +4,6 @@ from pathlib import Path
 import atexit
 import contextlib
 import gc
-import inspect
 import os
 import sys
 import time
@@ -40,7 +39,7 @@ from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.outside import StudyReference
 from seedbed.study.graph.report import Paper
 from seedbed.study.graph.translation import text_sets
-from seedbed.study.jobs import Jobs
+from seedbed.study.jobs import Jobs, cache_parameters
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
 from seedbed.study.wildcards import constraints, encoders_of, one_of
@@ -53,8 +52,7 @@ shell.prefix(
     " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "
 )
 
-# Snakemake inspects its own function for each resource of each job, unless it finds the parameters here.
-Resource.evaluate._overwrite_params = inspect.signature(Resource.evaluate).parameters
+cache_parameters(Resource.evaluate)  # it is called for each resource of each job
 
 IN_MODULE = not workflow.modifier.is_main_snakefile()  # asked here: once all modules are read, it is false
 try:

@@ -359,12 +359,7 @@ class OwnTable:
             ("anchor", "positive", "a positive that says the same in other words"),
             ("anchor", "negative", "a negative that means something else"),
         ):
-            equal = cells[one] == cells[other]
-            if equal.mean() > 1 / 2:
-                raise UserError(
-                    f"{self.file}: row {own_tables.first(equal)}: the {other} is the {one} again, as in "
-                    f"{equal.sum()} of {len(equal)} rows; give {right}"
-                )
+            own_tables.require_unlike(self.file, cells[one] == cells[other], f"the {other} is the {one}", right)
 
     def _require_pivot(self) -> None:
         """Require that translations are in the pivot language, and not the texts again."""

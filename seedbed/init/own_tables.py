@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from seedbed import settings
 from seedbed.blocks import concatenate
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
@@ -30,8 +31,6 @@ ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
 SHOWN = 30
 """Characters of a column's name in a message."""
-MOST = 30
-"""Maximum number of columns in a message."""
 QUOTED = r'"(?:[^"]|"")*"'
 """A cell as spreadsheets and pandas quote it."""
 HALVES = ((0, 50), (50, 100))
@@ -118,8 +117,8 @@ def _require_written(path: Path) -> None:
 def _brief(names: Iterable[Any]) -> str:
     """The first names of columns, or what stands in their place: of a long one its beginning."""
     names = list(names)
-    shown = [repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in names[:MOST]]
-    return ", ".join([*shown, "..."] if len(names) > MOST else shown)
+    shown = [repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in names[: settings.SHOWN]]
+    return ", ".join([*shown, "..."] if len(names) > settings.SHOWN else shown)
 
 
 def distinct(file: Path, cleaning: Cleaning) -> pd.DataFrame:
@@ -144,11 +143,7 @@ def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
         raise UserError(f"{file}: row {first(blank)} lacks a sentence; fill it in, or take the row out")
     if (twice := pairs.duplicated()).any():
         raise UserError(f"{file}: row {first(twice)} has the sentences of a row before it; keep one of the two")
-    if (equal := pairs["sentence1"] == pairs["sentence2"]).mean() > 1 / 2:
-        raise UserError(
-            f"{file}: row {first(equal)}: sentence2 is sentence1 again, as in {equal.sum()} of {len(equal)} rows; give "
-            "pairs of two sentences"
-        )
+    require_unlike(file, pairs["sentence1"] == pairs["sentence2"], "sentence2 is sentence1", "pairs of two sentences")
     scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
     if not (known := np.isfinite(scores)).all():
         raise UserError(f"{file}: row {first(~known)}: the score is no number")
@@ -161,6 +156,20 @@ def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
                 "alike and unlike"
             )
     return halves
+
+
+def require_unlike(file: Path, equal: pd.Series, what: str, right: str) -> None:
+    """Require that two columns differ in most rows.
+
+    Args:
+        equal: booleans, the rows in which they do not.
+        what: what is so of those, for the message.
+        right: what to give instead.
+    """
+    if equal.mean() > 1 / 2:
+        raise UserError(
+            f"{file}: row {first(equal)}: {what} again, as in {equal.sum()} of {len(equal)} rows; give {right}"
+        )
 
 
 def scale_of(scores: pd.Series) -> tuple[float, float]:

@@ -11,7 +11,15 @@ import regex
 from seedbed.corpora.read.forms import text_of
 from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning
-from seedbed.corpora.shape.clean import characters_of, clean, comparable, script_share, unicode_scripts, within_bounds
+from seedbed.corpora.shape.clean import (
+    LETTER,
+    characters_of,
+    clean,
+    comparable,
+    script_share,
+    unicode_scripts,
+    within_bounds,
+)
 from seedbed.init import own_tables
 from seedbed.init.encodings import conversion, require_text
 from seedbed.init.identified import code_of, identified
@@ -40,7 +48,6 @@ chance, against English sentences.
 FOREIGN = 0.05
 """A text with a smaller share of sentences in its supposed language is in another language."""
 ENGLISH = resource("demo/nli.eng.tsv")
-LETTER = regex.compile(r"\p{L}")
 NUMBERED = regex.compile(r"\d+\t")
 """How the lines of a text begin that are numbered, as in the Leipzig corpora."""
 NUMBERS = 0.9

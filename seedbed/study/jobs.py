@@ -33,11 +33,7 @@ value_of = functools.cache(code.value)
 
 
 def rule_function(function: Callable) -> Callable:
-    """Wrap a function for Snakemake: an error in the study becomes a one-line message.
-
-    The signature is cached, once for Python and once where Snakemake looks first: Snakemake needs it at each call, and
-    inspecting it takes longer than the call.
-    """
+    """Wrap a function for Snakemake: an error in the study becomes a one-line message."""
 
     def called(*args: Any, **named: Any) -> Any:
         try:
@@ -46,8 +42,15 @@ def rule_function(function: Callable) -> Callable:
             sys.exit(f"error: {error}")
 
     called.__signature__ = inspect.signature(function)
-    called._overwrite_params = called.__signature__.parameters
+    cache_parameters(called)
     return called
+
+
+def cache_parameters(function: Any) -> None:
+    """Keep a function's parameters where Snakemake looks first: it needs them at each call, and inspecting the function
+    takes longer than the call.
+    """
+    function._overwrite_params = inspect.signature(function).parameters
 
 
 class Field(NamedTuple):

@@ -31,7 +31,7 @@ CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
 _SPACE = regex.compile(r"\s+")
 _PUNCTUATION = regex.compile(r"[^[\p{L}\p{M}\p{N}]--[\u02bb\u02bc]]+", regex.V1)
 """With the two apostrophes that Unicode has as letters: a text may have any other in their place."""
-_LETTER = regex.compile(r"\p{L}")
+LETTER = regex.compile(r"\p{L}")
 
 _UNSPACED = r"\p{scx=Han}\p{scx=Hiragana}\p{scx=Katakana}\p{Line_Break=SA}"
 """Characters of scripts without blanks between words; SA (UAX 14): Thai, Lao, Khmer, Burmese, Shan and others."""
@@ -155,7 +155,7 @@ def within_bounds(text: str, bounds: Cleaning) -> bool:
 
 def script_share(text: str, script: str) -> float:
     """Share of a text's letters that belong to an ISO 15924 script; 1 without letters."""
-    letters = "".join(_LETTER.findall(text))
+    letters = "".join(LETTER.findall(text))
     if not letters:
         return 1.0
     return len(regex.findall(f"[{characters_of(script)}]", letters)) / len(letters)
