@@ -30,6 +30,8 @@ ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
 SHOWN = 30
 """Characters of a column's name in a message."""
+NAMED = 20
+"""Columns that a message names."""
 QUOTED = r'"(?:[^"]|"")*"'
 """A cell as spreadsheets and pandas quote it."""
 HALVES = ((0, 50), (50, 100))
@@ -114,8 +116,10 @@ def _require_written(path: Path) -> None:
 
 
 def _brief(names: Iterable[Any]) -> str:
-    """Names of columns, or what stands in their place: of a long one its beginning."""
-    return ", ".join(repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in names)
+    """Names of columns, or what stands in their place: of a long one its beginning, of many the first."""
+    found = [*names]
+    shown = [repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in found[:NAMED]]
+    return ", ".join([*shown, *([f"... ({len(found)} columns)"] if len(found) > NAMED else [])])
 
 
 def distinct(file: Path, cleaning: Cleaning) -> pd.DataFrame:

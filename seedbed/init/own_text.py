@@ -44,6 +44,9 @@ NUMBERED = regex.compile(r"\d+\t")
 """How the lines of a text begin that are numbered, as in the Leipzig corpora."""
 NUMBERS = 0.9
 """Share of lines with a number above which the numbers are no part of the text."""
+LETTER = regex.compile(r"\p{L}")
+MUTE = 0.5
+"""Share of texts without a letter above which they are no sentences, but numbers, say."""
 SCRIPTS = (
     "Latn", "Cyrl", "Arab", "Ethi", "Deva", "Beng", "Hebr", "Grek", "Thai", "Telu", "Taml", "Mymr", "Khmr",
     "Tibt", "Geor", "Armn", "Gujr", "Guru", "Orya", "Knda", "Mlym", "Sinh", "Laoo", "Thaa", "Adlm", "Nkoo",
@@ -224,7 +227,11 @@ def english() -> list[str]:
 
 
 def require_language(where: str, texts: list[str], language: Guess) -> None:
-    """Require that texts are in the script of their language, and, where CLD2 knows that, in no other language."""
+    """Require that texts are in the script of their language, and, where CLD2 knows that, in no other language; most
+    have letters."""
+    bare = sum(not LETTER.search(text) for text in texts) / len(texts)
+    if bare > MUTE:
+        raise UserError(f"{where}: {bare:.0%} of it has no letter; expected sentences in {language.name}")
     share = sum(script_share(text, language.script) for text in texts) / len(texts)
     if share < SHARE:
         raise UserError(

@@ -649,6 +649,16 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--test", "wide.csv"], "wide.csv: row 3: the score is no number"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
         (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
+        (["hau.txt", "--pairs", "packed.tsv"], "packed.tsv: no text (gzip); unpack it, or give it the ending"),
+        (["hau.txt", "--pairs", "rows.csv"], "rows.csv: no text (Parquet); ... give it the ending of what it is"),
+        (["nuls.hau.txt"], "nuls.hau.txt: no text (it has NUL bytes)"),
+        (["image.hau.txt"], "image.hau.txt: no text (it has NUL bytes)"),
+        (
+            ["hau.txt", "--test", "numbers.csv"],
+            "numbers.csv: column sentence1: 100% ... no letter; ... sentences in Hausa",
+        ),
+        (["numbers.hau.txt"], "numbers.hau.txt: 100% of it has no letter"),
+        (["hau.txt", "--pairs", "many.csv"], "many.csv: no column 'anchor'; ... 'c19', ... (500 columns); expected"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
@@ -697,6 +707,13 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("nul.hau.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
     Path("columns.hau.tsv").write_text("text\ttext\n" + "".join(f"{one}\t{one}\n" for one in HAUSA["sentence1"]))
     told.assign(text="").to_csv("blank.tsv", sep="\t", index=False)
+    Path("packed.tsv").write_bytes(gzip.compress(text.encode(), mtime=0))
+    HAUSA.to_parquet("rows.csv")
+    Path("nuls.hau.txt").write_text(text[:7] + "\0" + text[8:10] + "\0" + text[11:])
+    Path("image.hau.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    HAUSA.assign(sentence1=range(len(HAUSA))).to_csv("numbers.csv", index=False)
+    Path("numbers.hau.txt").write_text("\n".join(f"{row} {row} {row} {row}" for row in range(1000, 1100)))
+    Path("many.csv").write_text(",".join(f"c{row}" for row in range(500)) + "\n" + "x," * 499 + "x\n")
     Path("{x}.hau.txt").write_text(text)
     Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
     Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
