@@ -1,5 +1,6 @@
 """Add pairs, triplets, translations, graded pairs or text to an existing study; its entries do not change."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ def entries(
     Raises:
         UserError: the file is in the study already, or is one that `seedbed init` refuses.
     """
-    if file.resolve() in {Path(known).resolve() for known in _files(config)}:
+    if os.path.realpath(file) in map(os.path.realpath, _files(config)):
         raise UserError(f"{file}: is in the study already; give another file, or change its entry by hand")
     facts, corpus = study.facts(code), study.corpus("text", code)
     language = Guess(code, facts["name"], facts["script"], True, "as the study says", sure)
