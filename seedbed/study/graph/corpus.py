@@ -146,10 +146,11 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return {"tests": self.kept_apart(), "trained": self.trained_before()}
 
     def settings(self) -> dict[str, Any]:
-        """Where it comes from, and how it is read and cleaned."""
-        study = self.study
-        kept = {"cleaning": study.cleaning, "downloads": study.downloads, "lock": study.lock}
-        return self.form | {"source": self.source} | kept
+        """Where it comes from, and how it is read and cleaned; no bounds drop a row of a test set."""
+        study, form = self.study, self.form
+        kept = {"downloads": study.downloads, "lock": study.lock}
+        kept |= {} if form.get("test") else {"cleaning": study.cleaning}
+        return form | {"source": self.source} | kept
 
     def local_files(self) -> list[Path]:
         """A person's files that it is read from."""
