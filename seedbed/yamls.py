@@ -50,7 +50,9 @@ def read(path: str | Path) -> Any:
         UserError: no such file, not YAML, a repeated key, or a node that contains itself.
     """
     try:
-        loader = _Loader(Path(path).read_bytes())
+        content = Path(path).read_bytes()
+        content.decode("utf-8")  # PyYAML reads UTF-16 too, which Snakemake does not
+        loader = _Loader(content)
         try:
             return loader.get_single_data()
         finally:
@@ -59,6 +61,8 @@ def read(path: str | Path) -> Any:
         raise UserError(f"{path}: no such file; expected YAML") from None
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
+    except UnicodeDecodeError as error:
+        raise UserError(f"{path}: byte {error.start} is not UTF-8; convert the file to UTF-8") from None
     except RecursionError:
         raise UserError(f"{path}: not YAML (nested too deeply)") from None
     except (yaml.YAMLError, ValueError) as error:

@@ -1,7 +1,9 @@
 """The command `seedbed`: `init` writes a study for a text file, `add` adds a file to a study, `check` checks one."""
 
 import argparse
+import os
 import shlex
+import stat
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -131,7 +133,8 @@ def extend(args: argparse.Namespace) -> None:
         given = f"--language {args.language}".strip()
         raise UserError(f"{given}: {path} has {', '.join(before.languages)}; name one")
     new, said = entries(before, config, args.file, args.kind, code, sure=args.sure)
-    text = edited(path.read_text(encoding="utf-8"), new, where=str(path))
+    # As bytes, since `read_text` would make line feeds of all line ends.
+    text = edited(path.read_bytes().decode("utf-8"), new, where=str(path))
     _write(path, text, yaml.safe_load(text))
     print("\n".join([*said, f"{path}: added {', '.join('.'.join(keys) for keys, _ in new)}. What is new runs by:"]))
     print(f"    snakemake {_options(path)}--show-failed-logs")
@@ -158,7 +161,7 @@ def _require_free(results: str) -> None:
     if Path(results).exists():
         raise UserError(f"{results}: holds the results of a study; give another folder by --results")
     for file, found in _studies():
-        if Path(str(found.get("results", "results"))).resolve() == Path(results).resolve():
+        if os.path.realpath(str(found.get("results", "results"))) == os.path.realpath(results):
             raise UserError(f"{results}: is the folder of {file}; give another by --results")
 
 
@@ -167,7 +170,7 @@ def _studies() -> Iterable[tuple[Path, dict[str, Any]]]:
     for file in sorted(filter(Path.is_file, (*Path().glob("*.y*ml"), *Path().glob("*/*.y*ml")))):
         try:
             found = yamls.read(file)
-        except UserError:
+        except (UserError, OSError):
             continue
         if isinstance(found, dict) and "languages" in found:
             yield file, found
@@ -186,8 +189,17 @@ def _write(output: Path, text: str, expected: dict[str, Any]) -> None:
     if yaml.safe_load(text) != expected:
         raise UserError(f"{output}: a name in it means something in YAML; rename the files")
     load(expected, where=str(output))
-    with atomic(output) as temporary:
-        temporary.write_text(text, encoding="utf-8")
+    file = Path(os.path.realpath(output))  # a link stays one
+    before = file.stat() if file.exists() else None
+    if before and not os.access(file, os.W_OK):
+        raise UserError(f"{output}: is write-protected; allow that it is written (chmod u+w), or copy it and add there")
+    try:
+        with atomic(file) as temporary:
+            temporary.write_bytes(text.encode())
+            if before:
+                temporary.chmod(stat.S_IMODE(before.st_mode))
+    except OSError as error:  # it has the name of the temporary file
+        raise UserError(f"{output}: cannot be written ({(error.strerror or str(error)).lower()})") from None
 
 
 def look(args: argparse.Namespace) -> None:

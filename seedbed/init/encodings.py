@@ -2,6 +2,7 @@
 
 import codecs
 import contextlib
+import re
 import shlex
 from pathlib import Path
 
@@ -26,21 +27,29 @@ MARKS = {
 """Byte order marks -> the encoding of a text that is not UTF-8."""
 UNMARKED = ("UTF-32LE", "UTF-32BE", "UTF-16LE", "UTF-16BE")
 """Encodings of a text that has NUL bytes and no byte order mark."""
+CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f]")
+"""What no text has."""
 
 
 def require_text(path: Path) -> None:
     """Require that a file is neither packed nor a document, nor UTF-16 or UTF-32; a UserError says what it is."""
-    begin = _begin(path)
-    if what := next((what for first, what in NO_TEXT.items() if begin.startswith(first)), ""):
-        raise UserError(f"{path}: no text ({what}); unpack it, or save it as text in UTF-8, one sentence a line")
-    require_utf8(path)
-    if b"\0" in begin:
+    require_utf8(path, "save it as text in UTF-8, one sentence a line")
+    if b"\0" in _begin(path):
         raise UserError(f"{path}: no text (it has NUL bytes); save it as text in UTF-8, one sentence a line")
 
 
-def require_utf8(path: Path) -> None:
-    """Require that a text or a table is not UTF-16 or UTF-32; a UserError has the command that converts it."""
+def require_utf8(path: Path, instead: str = "give it the ending of what it is") -> None:
+    """Require that a text or a table is neither packed, nor a document, nor UTF-16 or UTF-32.
+
+    Args:
+        instead: what to do with a document, for the message.
+
+    Raises:
+        UserError: it is; the message has the command that converts it from another encoding.
+    """
     begin = _begin(path)
+    if what := next((what for first, what in NO_TEXT.items() if begin.startswith(first)), ""):
+        raise UserError(f"{path}: no text ({what}); unpack it, or {instead}")
     marked = next((name for mark, name in MARKS.items() if begin.startswith(mark)), "")
     if encoding := marked or (_unmarked(begin) if b"\0" in begin else ""):
         raise UserError(f"{path}: {encoding}, not UTF-8; convert it: {conversion(path, encoding)}")
@@ -52,12 +61,19 @@ def _begin(path: Path) -> bytes:
 
 
 def _unmarked(begin: bytes) -> str:
-    """The encoding in which bytes, NUL among them, are most ASCII; empty: they are no text in any."""
+    """The encoding in which bytes, NUL among them, are most ASCII; empty: they are no text in any.
+
+    Text of one byte a letter with a few NULs among them is none: as UTF-16 it would be Chinese.
+    """
+    others = begin.replace(b"\0", b"")
+    if len(others) > 3 / 4 * len(begin) and not CONTROL.search(others.decode("latin-1")):
+        return ""
     found = {}
     for encoding in UNMARKED:
         with contextlib.suppress(UnicodeDecodeError):
-            if "\0" not in (text := begin.decode(encoding)):
-                found[encoding] = sum(map(str.isascii, text))
+            text = begin.decode(encoding)
+            if (plain := sum(map(str.isascii, text))) and not CONTROL.search(text):
+                found[encoding] = plain
     return max(found, key=lambda one: found[one], default="")
 
 

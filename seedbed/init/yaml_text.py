@@ -45,14 +45,18 @@ def edited(text: str, entries: Sequence[tuple[Keys, Any]], *, where: str) -> str
     for path, value in entries:
         text = _with(text, path, value)
         _set(expected, path, value)
-    try:
-        right = yaml.safe_load(text) == expected
-    except yaml.YAMLError:
-        right = False
-    if not right:
-        added = {".".join(path): value for path, value in entries}
-        raise UserError(f"{where}: cannot be added to as it is written; add by hand: {added}")
+        if not _reads(text, expected):
+            added = {".".join(path): value for path, value in entries}
+            raise UserError(f"{where}: cannot be added to as it is written; add by hand: {added}")
     return text
+
+
+def _reads(text: str, expected: Any) -> bool:
+    """Whether a text is YAML of a value."""
+    try:
+        return yaml.safe_load(text) == expected
+    except yaml.YAMLError:
+        return False
 
 
 def _with(text: str, path: Keys, value: Any) -> str:
@@ -70,12 +74,13 @@ def _with(text: str, path: Keys, value: Any) -> str:
     for key in reversed(path[depth + 1 :]):
         value = {key: value}
     lines, column = text.splitlines(keepends=True), node.value[0][0].start_mark.column
-    entry = textwrap.indent(dumped({path[depth]: value}), " " * column)
+    end = "\r\n" if "\r\n" in text else "\n"
+    entry = textwrap.indent(dumped({path[depth]: value}), " " * column).replace("\n", end)
     first = last = _last(node) + 1
     if found:
         first, last = found[0].start_mark.line, _last(found[1]) + 1
     before = "".join(lines[:first])
-    return before + ("" if before.endswith("\n") or not before else "\n") + entry + "".join(lines[last:])
+    return before + ("" if before.endswith("\n") or not before else end) + entry + "".join(lines[last:])
 
 
 def _key(node: yaml.Node, path: Keys) -> yaml.Mark | None:

@@ -4,6 +4,7 @@ import contextlib
 import json
 import logging
 import math
+import shutil
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,6 +19,8 @@ BEGAN, FAILED = "job_info", "job_error"
 """Snakemake's names of a job's two events; the first is also a run's."""
 RUN = ""
 """Stands for a run in the place of a job's first output."""
+LITTLE = 2**20
+"""Free bytes of a disk below which it is called full."""
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,9 @@ def last_words(events: Events) -> str:
 
 
 def _last_line(log: Path) -> str:
-    """The last line of a log; of a progress bar, its last state."""
+    """The last line of a log; of a progress bar, its last state. A full disk takes no log, and so is told here."""
     words = log.read_text(errors="replace").split("\n") if log.is_file() else []
-    return next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), "nothing there")
+    if found := next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), ""):
+        return found
+    full = log.is_file() and shutil.disk_usage(log).free < LITTLE
+    return "nothing there, since its disk is full" if full else "nothing there"

@@ -144,9 +144,11 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return {"tests": self.kept_apart(), "trained": trained}
 
     def settings(self) -> dict[str, Any]:
-        study = self.study
-        kept = {"cleaning": study.cleaning, "downloads": study.downloads, "lock": study.lock}
-        return self.form | {"source": self.source} | kept
+        study, form = self.study, self.form
+        kept = {"downloads": study.downloads, "lock": study.lock}
+        if not form.get("test"):  # no bounds drop a row of a test set
+            kept["cleaning"] = study.cleaning
+        return form | {"source": self.source} | kept
 
     def local_files(self) -> list[Path]:
         return self.source.local_files()

@@ -638,6 +638,10 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--test", "wide.csv"], "wide.csv: row 3: the score is no number"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
         (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
+        (["hau.txt", "--pairs", "packed.tsv"], "packed.tsv: no text (gzip); unpack it, or give it the ending"),
+        (["hau.txt", "--pairs", "rows.csv"], "rows.csv: no text (Parquet); ... give it the ending of what it is"),
+        (["nuls.hau.txt"], "nuls.hau.txt: no text (it has NUL bytes)"),
+        (["image.hau.txt"], "image.hau.txt: no text (it has NUL bytes)"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
@@ -689,6 +693,10 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     Path("nul.hau.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
     Path("columns.hau.tsv").write_text("text\ttext\n" + "".join(f"{one}\t{one}\n" for one in HAUSA["sentence1"]))
     told.assign(text="").to_csv("blank.tsv", sep="\t", index=False)
+    Path("packed.tsv").write_bytes(gzip.compress(text.encode(), mtime=0))
+    HAUSA.to_parquet("rows.csv")
+    Path("nuls.hau.txt").write_text(text[:7] + "\0" + text[8:10] + "\0" + text[11:])
+    Path("image.hau.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
     Path("{x}.hau.txt").write_text(text)
     Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
     Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
@@ -844,3 +852,64 @@ def test_the_least_text_fills_a_batch():
             assert len(sentences(Path("few.hau.txt"))) == count and not follow(Path("few.hau.txt"))
     Path("few.hau.txt").write_text("\n".join(lines[: LEAST + 1]))
     assert follow(Path("few.hau.txt")), "65 lines are 64 pairs"
+
+
+def test_a_link_that_leads_in_a_circle_is_no_file(capsys):
+    for name in ("loop.csv", "loop"):
+        Path(name).symlink_to(name)
+    main(["init", "hau.txt"])
+    before = Path("hau.yaml").read_bytes()
+    with pytest.raises(SystemExit, match=r"^error: loop\.csv: no such file"):
+        main(["add", "loop.csv", "--pairs"])
+    assert Path("hau.yaml").read_bytes() == before
+    Path("hau.yaml").unlink()
+    main(["init", "hau.txt", "--results", "loop"])
+
+
+def test_a_file_that_is_no_study_and_cannot_be_read_is_passed_over(monkeypatch, capsys):
+    main(["init", "hau.txt"])
+    Path("other.yaml").write_text("languages: {}")
+    plain = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda path: plain(path) if path.name == "hau.yaml" else _refused(path))
+    main(["add", "pairs.csv", "--pairs"])
+
+
+def _refused(path: Path) -> bytes:
+    raise PermissionError(13, "Permission denied", str(path))
+
+
+def test_an_edited_study_keeps_its_line_ends_its_mode_and_its_link(capsys):
+    Path("real").mkdir()
+    main(["init", "hau.txt", "--output", "real/hau.yaml"])
+    file = Path("real/hau.yaml")
+    file.write_bytes(before := file.read_bytes().replace(b"\n", b"\r\n"))
+    file.chmod(0o640)
+    Path("my.yaml").symlink_to("real/hau.yaml")
+    main(["add", "pairs.csv", "--pairs", "--study", "my.yaml"])
+    after = file.read_bytes()
+    assert Path("my.yaml").is_symlink() and file.stat().st_mode & 0o777 == 0o640
+    assert {*before.splitlines(keepends=True)} < {*after.splitlines(keepends=True)} and b"own-pairs" in after
+    assert after.count(b"\n") == after.count(b"\r\n")
+
+
+def test_a_study_that_may_not_be_written_stays(capsys, monkeypatch):
+    main(["init", "hau.txt"])
+    before = Path("hau.yaml").read_bytes()
+    with monkeypatch.context() as patched, pytest.raises(SystemExit) as error:
+        patched.setattr("os.access", lambda path, mode: False)  # root may always
+        main(["add", "pairs.csv", "--pairs"])
+    assert str(error.value).startswith("error: hau.yaml: is write-protected")
+    with monkeypatch.context() as patched, pytest.raises(SystemExit) as error:
+        patched.setattr("pathlib.Path.write_bytes", lambda path, _: _refused(path))
+        main(["add", "pairs.csv", "--pairs"])
+    assert str(error.value) == "error: hau.yaml: cannot be written (permission denied)"
+    assert Path("hau.yaml").read_bytes() == before
+
+
+def test_a_study_in_another_encoding_is_refused(capsys):
+    main(["init", "hau.txt"])
+    text = Path("hau.yaml").read_text()
+    Path("hau.yaml").write_text(text, encoding="utf-16")
+    for words in (["check", "hau.yaml"], ["add", "pairs.csv", "--pairs", "--study", "hau.yaml"]):
+        with pytest.raises(SystemExit, match=r"^error: hau\.yaml: byte 0 is not UTF-8; convert the file"):
+            main(words)

@@ -71,6 +71,19 @@ def test_what_cannot_be_added_is_told_and_never_wrong(text: str) -> None:
         assert yaml.safe_load(found)["c"]["d"] == 2 and yaml.safe_load(found)["a"] == yaml.safe_load(text)["a"]
 
 
+@pytest.mark.parametrize(
+    "text", ["{a: {b: 1}, c: {d: 1}}", '{\n "a": {"b": 1},\n "c": {"d": 1}\n}\n', "a: {b: 1}\nc: {d: 1}\n"]
+)
+def test_of_several_entries_that_a_text_does_not_take_the_first_is_told(text: str) -> None:
+    entries = [(("a", "x"), 2), (("c", "y"), {"z": 3})]
+    try:
+        found = edited(text, entries, where="x.yaml")
+    except UserError as error:
+        assert text.startswith("{") and "add by hand: {'a.x': 2, 'c.y': {'z': 3}}" in str(error)
+    else:
+        assert yaml.safe_load(found) == {"a": {"b": 1, "x": 2}, "c": {"d": 1, "y": {"z": 3}}}
+
+
 PRINTABLE = st.text(max_size=9).filter(str.isprintable)  # as names are; PyYAML itself loses some that are not
 
 

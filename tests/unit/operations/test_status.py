@@ -4,6 +4,7 @@ import logging
 import os
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from snakemake.cli import parse_size_in_bytes
@@ -238,3 +239,11 @@ def test_the_last_words_of_failed_jobs_stand_with_their_logs(say, tmp_path):
         "never.log": "nothing there",
     }
     assert words.split("\n") == ["3 failed:", *(f"  {tmp_path}/{name}: {last}" for name, last in said.items())]
+
+
+@pytest.mark.parametrize(("free", "said"), [(0, "nothing there, since its disk is full"), (2**40, "nothing there")])
+def test_a_log_that_is_empty_since_the_disk_is_full_is_told(say, tmp_path, monkeypatch, free, said):
+    (tmp_path / "a.log").touch()
+    say(FAILED, "a.tsv", logs=[str(tmp_path / "a.log")])
+    monkeypatch.setattr("shutil.disk_usage", lambda path: SimpleNamespace(free=free))
+    assert last_words(events.read(tmp_path)) == f"1 failed:\n  {tmp_path}/a.log: {said}"

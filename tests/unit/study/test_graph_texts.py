@@ -35,6 +35,16 @@ def test_a_persons_files_are_those_that_are_there() -> None:
     assert Corpus.get(study, "eng", "nli").local_files() == []
 
 
+def test_other_bounds_of_sentences_change_a_test_set_only_where_they_clean_it() -> None:
+    study = study_of(TOLD, cleaning={"min_words": 1})
+    tasks = {"sts": {"protocol": "sts", "source": {"file": "x"}}}
+    tasks["own"] = tasks["sts"] | {"clean": True}
+    tested = study_of(TOLD, tasks=tasks, cleaning={"min_words": 1}, classifiers={}, compute=None)
+    assert Corpus.get(study, "hau", "text").settings()["cleaning"].min_words == 1
+    assert "cleaning" not in Corpus.get(tested, "hau", "sts").settings()
+    assert Corpus.get(tested, "hau", "own").settings()["cleaning"].min_words == 1
+
+
 def test_a_test_set_waits_for_what_it_is_apart_from_alone(told: Study) -> None:
     assert Corpus.get(told, "hau", "knn").inputs()["trained"] == []  # test_leakage.py has one that does
 

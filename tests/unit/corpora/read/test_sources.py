@@ -349,7 +349,9 @@ def test_a_language_without_rows_stops_with_one_line(tmp_path, store):
     path = tmp_path / "aya.tsv"
     path.write_text("code\tinputs\ttargets\nhau\tIna kwana?\tLafiya lau\n")
     source = Source(file=str(path), where={"code": ["afr*"]}, columns={"prompt": "inputs", "response": "targets"})
-    with pytest.raises(UserError, match=r"^instructions corpus.*no row.*check the columns"):
+    with pytest.raises(
+        UserError, match=r"^instructions corpus.*no row is left \(none was read\); check `where:`, `columns:`"
+    ):
         fetch(source, "instructions", store, Cleaning())
 
 

@@ -140,8 +140,9 @@ def test_likelihoods_are_those_of_training(base: Path, prefix: str) -> None:
                 losses.append(model(input_ids=read, labels=answer).loss.item())
         wanted.append(np.exp(-np.array(losses)) / np.exp(-np.array(losses)).sum())
     found = answers(base, queries, Answering(label_prefix=prefix))
-    # Of losses in single precision, in other batches: the tokenizer, and with it the texts, differ from run to run.
-    np.testing.assert_allclose(found.probabilities, wanted, rtol=1e-4, atol=1e-5)
+    # In other batches, in single precision, a loss of 22 differs by up to 3e-4. How large losses are differs from run to
+    # run, since the training of Unigram tokenizers does.
+    np.testing.assert_allclose(found.probabilities, wanted, rtol=2e-3, atol=1e-4)
     assert found.labels == [LABELS[np.argmax(row)] for row in wanted]
 
 
