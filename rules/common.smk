@@ -39,7 +39,7 @@ from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.outside import StudyReference
 from seedbed.study.graph.report import Paper
 from seedbed.study.graph.translation import text_sets
-from seedbed.study.jobs import Jobs, cache_parameters
+from seedbed.study.jobs import Jobs, cache_parameters, rule_function
 from seedbed.study.needs import Needs
 from seedbed.study.remarks import remarks
 from seedbed.study.wildcards import constraints, encoders_of, one_of
@@ -88,13 +88,13 @@ BEGUN, CLAIMS = time.time(), contextlib.ExitStack()
 def environment(rule):
     """The file of the environment in which a rule's jobs write, for conda."""
     named = JOBS.environment(rule)
-    return lambda wildcards: f"../envs/{named(wildcards)}.yaml"
+    return rule_function(lambda wildcards: f"../envs/{named(wildcards)}.yaml")
 
 
 def generator_python(rule):
     """The Python of a rule's environment, where conda provides none. A function of inputs, it is not recorded."""
     named = JOBS.environment(rule)
-    return lambda wildcards, input: "python" if CONDA else runs.python_in(named(wildcards))
+    return rule_function(lambda wildcards, input: "python" if CONDA else runs.python_in(named(wildcards)))
 
 
 # A program reads its job from standard input, since an argument may have no more than 128 KiB.
