@@ -78,8 +78,9 @@ def collection(test: pd.DataFrame) -> Collection:
             are one document) and `relevance` (else 1).
 
     Raises:
-        UserError: no queries, a single document, no relevant document, an id with two texts, a pair with two judgements, a relevance that is not a whole number
-            from 0, or a judgement without the query or the document that it is of.
+        UserError: no queries, a single document, no relevant document, an id with two texts, a pair with two
+            judgements, a relevance that is not a whole number from 0, or a judgement without the query or the document
+            that it is of.
     """
     _require_texts(test)
     judged = test[test["query"] != ""]

@@ -232,6 +232,10 @@ def test_of_few_items_the_answer_says_scores_and_nothing_about_differences():
     assert (
         "the best of 3 on dev.\n" in text and "| base, before training | 26.4 |  |\n| unsupervised | 47.1 |  |" in text
     )
+    why = "there are no intervals and no tests; at least 10 are needed."
+    assert why not in text, "it has more"
+    few["test"]["n"] = 9
+    assert f"Of 9 items {why}" in answer.text({"best": few})
 
 
 @pytest.mark.parametrize(
