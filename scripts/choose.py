@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import ValidationInfo, field_validator
+from pydantic import Field, ValidationInfo, field_validator
 
 from scripts import cli
 
@@ -13,7 +13,7 @@ class Job(cli.Job):
     """of which each candidate has one"""
     dev: str
     """name of the task"""
-    values: dict[str, str | float | None]
+    values: dict[str, str | float | None] = Field(min_length=1)
     """candidate -> its prefix, which its weights may say themselves, or its scale"""
     scores: dict[str, Path]
     """CANDIDATE/LANGUAGE -> the list of `score`"""

@@ -41,6 +41,8 @@ class Job(cli.Job):
     def _one_way(self) -> Self:
         if bool(self.dev) == bool(self.encoder):
             raise ValueError("give `dev`, tasks that choose, or `encoder`, which is recommended")
+        if self.dev and not self.blocks:
+            raise ValueError("blocks: none, of whose encoders `dev` chooses; give one")
         return self
 
 

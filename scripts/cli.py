@@ -46,7 +46,7 @@ Endpoints = Annotated[
     NoResult[list[EndpointSettings]], Field(description="encoder APIs that may be queried, with their current settings")
 ]
 """Encoder APIs that a program may query; see `seedbed.servers.named`."""
-Rows = Annotated[int, Field(description="number of texts that are used, see corpora.select.subset; 0: all")]
+Rows = Annotated[int, Field(ge=0, description="number of texts that are used, see corpora.select.subset; 0: all")]
 Embeddings = Annotated[NoResult[Path | None], Field(description="folder in which jobs share embeddings")]
 State = Annotated[NoResult[Path], Field(description="folder of checkpoints and caches from which a killed job resumes")]
 

@@ -11,9 +11,11 @@ class Job(cli.Tuning):
 def main(job: Job) -> None:
     from seedbed.classifiers.manifest import write_answers
     from seedbed.classifiers.tuning import train
+    from seedbed.corpora.shape.labels import require_labels
     from seedbed.io import read_table
 
     rows = read_table(job.train, ["id", "text", "label"])
+    require_labels(rows, str(job.train))
     tests = {name: read_table(file, ["id", "text"]) for name, file in job.tests.items()}
     with cli.tuning(job) as how:
         tuned = train(job.base, rows, job.fine_tuning, how)

@@ -1,6 +1,9 @@
 """Write a positive and a negative for each anchor of one shard, or translate its rows."""
 
 from pathlib import Path
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from scripts import cli
 from seedbed.corpora.settings import COLUMNS
@@ -15,12 +18,12 @@ class Job(cli.Job):
     generator: Generator
     anchors: Path
     """TSV: id, text"""
-    rows: int = 0
+    rows: int = Field(0, ge=0)
     """number of anchors that are used, see corpora.select.subset; 0: all"""
-    shard: int = 0
-    """number of the shard, from 0"""
-    shards: int = 1
+    shards: int = Field(1, ge=1)
     """number of shards"""
+    shard: int = Field(0, ge=0)
+    """number of the shard, from 0"""
     method: Method
     language: str
     """name of the language of positives and negatives"""
@@ -30,6 +33,12 @@ class Job(cli.Job):
     """polarity -> the adapter that generates it"""
     state: cli.State
     output: Path
+
+    @model_validator(mode="after")
+    def _one_of_them(self) -> Self:
+        if self.shard >= self.shards:
+            raise ValueError(f"shard: {self.shard} of {self.shards}; they are numbered from 0")
+        return self
 
 
 def main(job: Job) -> None:

@@ -4,7 +4,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from scripts import cli
 from seedbed.checkpoints import Run
@@ -35,7 +35,7 @@ class Job(cli.Encoder, cli.Resumable):
     """how neighbours among the texts were mined"""
     miner: Path | None = None
     """the backbone that mined them, if it is not `weights`"""
-    rows: int = 0
+    rows: int = Field(0, ge=0)
     """number of texts to train on, see corpora.select.subset; 0: all"""
     refer: dict[str, Path] = {}
     """name in the objective -> the encoder that it means"""

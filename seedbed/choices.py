@@ -1,5 +1,6 @@
 """Choosing among candidates by their scores on a development task."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
@@ -85,11 +86,13 @@ def main_score(path: Path) -> float:
     """The main score in a score file.
 
     Raises:
-        UserError: the file has none.
+        UserError: the file has none, or one that is not finite.
     """
     found = read_json(path)
     if not isinstance(found, dict) or not isinstance(found.get("main_score"), int | float):
         raise UserError(f"{path}: no main score; {AGAIN}")
+    if not math.isfinite(found["main_score"]):  # of numbers with NaN numpy takes it for the greatest
+        raise UserError(f"{path}: the main score is {found['main_score']}, and nothing is chosen by it; {AGAIN}")
     return float(found["main_score"])
 
 

@@ -12,6 +12,10 @@ from seedbed.io import UserError
 
 _MERGE = "tag:yaml.org,2002:merge"
 _NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(?P<fraction>(\.[0-9]+)?([eE]-?[0-9]+)?)")
+DEEPEST = 100
+"""Maximum number of lists and groups within each other; far more would end the process, as libyaml's stack is full."""
+LARGEST = 1_000_000
+"""Maximum number of values, those that aliases repeat included: whoever reads them meets each."""
 TEMPLATE = "__use_yte__"
 """Key that makes Snakemake run the Python in a configuration."""
 
@@ -21,37 +25,48 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
 
     def get_single_node(self) -> yaml.Node | None:
         node = super().get_single_node()
-        self._each_once(node, set(), [])
+        self._checked(node, {}, [])
         return node
 
-    def _each_once(self, node: yaml.Node | None, seen: set[int], above: list[yaml.Node]) -> None:
-        """Check for repeated keys and cycles before merge keys are expanded."""
+    def _checked(self, node: yaml.Node | None, sizes: dict[int, int], above: list[yaml.Node]) -> int:
+        """Check for repeated keys, cycles and too many values, before merge keys are expanded; returns how many values
+        the node has, those that aliases repeat included.
+
+        Args:
+            sizes: the same of each list and group that was checked.
+            above: the lists and groups that contain the node.
+        """
         if any(node is one for one in above):
             raise UserError(f"line {node.start_mark.line + 1}: what is here holds itself, by an alias; take that out")
-        if id(node) in seen or not isinstance(node, yaml.CollectionNode):
-            return
-        seen.add(id(node))
-        lines: dict[Any, int] = {}
+        if id(node) in sizes or not isinstance(node, yaml.CollectionNode):
+            return sizes.get(id(node), 1)
+        size, lines = 1, {}
         for child in node.value:
             key, value = child if isinstance(node, yaml.MappingNode) else (None, child)
-            self._each_once(value, seen, [*above, node])
+            size += self._checked(value, sizes, [*above, node])
+            if size > LARGEST:
+                found = f"more than {LARGEST:,} values, those that aliases repeat included"
+                raise UserError(f"line {(key or node).start_mark.line + 1}: {found}; write fewer")
             if not isinstance(key, yaml.ScalarNode) or key.tag == _MERGE:
                 continue
             name, line = self.construct_object(key), key.start_mark.line + 1
             if name in lines:
                 raise UserError(f"line {line}: key {name!r} is there already, in line {lines[name]}; keep one of both")
             lines[name] = line
+        sizes[id(node)] = size
+        return size
 
 
 def read(path: str | Path) -> Any:
     """Read a YAML file in UTF-8; JSON is YAML too.
 
     Raises:
-        UserError: no such file, not YAML, a repeated key, or a node that contains itself.
+        UserError: no such file, not YAML, a repeated key, a node that contains itself, or too deep or too large.
     """
     try:
         content = Path(path).read_bytes()
         content.decode("utf-8")  # PyYAML reads UTF-16 too, which Snakemake does not
+        _require_shallow(content)
         loader = _Loader(content)
         try:
             return loader.get_single_data()
@@ -63,10 +78,18 @@ def read(path: str | Path) -> Any:
         raise UserError(f"{path}: {error}") from None
     except UnicodeDecodeError as error:
         raise UserError(f"{path}: byte {error.start} is not UTF-8; convert the file to UTF-8") from None
-    except RecursionError:
-        raise UserError(f"{path}: not YAML (nested too deeply)") from None
     except (yaml.YAMLError, ValueError) as error:
         raise UserError(f"{path}: not YAML ({' '.join(str(error).split())})") from None
+
+
+def _require_shallow(content: bytes) -> None:
+    """Raise a UserError where lists and groups are nested too deeply, before they are read into each other."""
+    depth = 0
+    for event in yaml.parse(content, _Loader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > DEEPEST:
+            line = event.start_mark.line + 1
+            raise UserError(f"line {line}: nested too deeply; at most {DEEPEST} lists and groups within each other")
 
 
 def settings(path: str | Path) -> dict[str, Any]:

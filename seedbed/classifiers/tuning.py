@@ -201,6 +201,7 @@ def versions() -> dict[str, str]:
 
 
 def _accuracy(found: EvalPrediction) -> dict[str, float]:
+    require_finite(found.predictions, "fine_tuning")  # of NaN the first label would be the likeliest
     return {"accuracy": float((found.predictions.argmax(axis=1) == found.label_ids).mean())}
 
 

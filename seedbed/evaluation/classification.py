@@ -38,13 +38,15 @@ def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, 
     """The labels of the training set and `also` others, sorted.
 
     Raises:
-        UserError: no training set, or a test label that is not among them.
+        UserError: no training set, a single label, or a test label that is not among them.
     """
     if train is None:
         raise UserError(f"{protocol}: no training set; give the task `train`, or `set_of` a task with one")
     known = sorted({*train["label"], *also})
     if unseen := sorted({*test["label"]} - {*known}):
         raise UserError(f"{protocol}: no training sentence has the label {unseen[0]!r}; they have {', '.join(known)}")
+    if len(known) == 1:  # which every system would give
+        raise UserError(f"{protocol}: every training sentence has the label {known[0]!r}; at least two are needed")
     return known
 
 

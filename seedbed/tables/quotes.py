@@ -1,5 +1,6 @@
 """Scores that others report, which tables and the answer show next to ours."""
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -76,7 +77,7 @@ def of_mteb(file: Path, task: str, split: str, metric: str, languages: Mapping[s
             raise UserError(f"{file}: several subsets of {language}: {subsets}; give the number by `values`")
         for one in own:
             value = (one.model_extra or {}).get(metric)
-            if not isinstance(value, float):
+            if not isinstance(value, float) or not math.isfinite(value):
                 raise UserError(f"{file}: no number {metric!r} in {one.hf_subset}; give it by `values`")
             found[language] = value
     if not found:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from seedbed.evaluation.metrics import Metric
@@ -272,7 +273,11 @@ def read(path: Path, columns: Sequence[str] = COLUMNS) -> pd.DataFrame:
         table = pd.read_csv(path, dtype=str, keep_default_na=False)
         if list(table.columns) != [*columns]:
             raise ValueError(f"columns {', '.join(table.columns)}")
-        return table.assign(**{name: pd.to_numeric(table[name]) for name in DECIMALS if name in columns})
+        numbers = {name: pd.to_numeric(table[name]) for name in DECIMALS if name in columns}
+        for name, own in numbers.items():
+            if (odd := table[name][(table[name] != "") & ~np.isfinite(own)]).size:
+                raise ValueError(f"{name} is {odd.iloc[0]!r}, no number")
+        return table.assign(**numbers)
     except ValueError as error:
         reason = str(error).splitlines()[0]
         raise UserError(f"{path}: {reason}; expected a table made by tabulate: delete it and run Snakemake") from None

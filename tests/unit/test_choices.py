@@ -93,6 +93,13 @@ def test_what_does_not_fit_is_one_line(tmp_path: Path) -> None:
         manifests.write_list([tmp_path / "b/swh/1/dev/swh.json"], swh)
         with pytest.raises(UserError, match=r"b/swh/1/dev/swh.json: no main score; delete it"):
             choose_candidate("scale", "dev", values, {"a": {"swh": swh}, "b": {"swh": swh}})
+    for number in ("NaN", "Infinity", "1e999"):  # numpy takes the first for the greatest
+        (tmp_path / "b/swh/1/dev/swh.json").write_text(f'{{"main_score": {number}}}')
+        manifests.write_list([tmp_path / "b/swh/1/dev/swh.json"], swh)
+        with pytest.raises(
+            UserError, match=r"b/swh/1/dev/swh.json: the main score is (nan|inf), and nothing is chosen"
+        ):
+            choose_candidate("scale", "dev", values, {"a": {"swh": swh}, "b": {"swh": swh}})
     with pytest.raises(UserError, match=r"dev: prefix of a.*scores of b"):
         choose_candidate("prefix", "dev", {"a": ""}, {"b": {}})
     for content in ({"scales": 1}, [1], {"scale": "1"}):

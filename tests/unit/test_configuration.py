@@ -310,6 +310,13 @@ def test_whatever_stands_in_a_configuration_it_is_read_or_told_in_one_line(own: 
                 raise AssertionError(f"{path} = {value!r}: {error!r}") from error
 
 
+def bomb(form: str) -> str:
+    """YAML of few lines, whose aliases repeat ten values of the line before in each."""
+    lines = ["a0: &a0 {k: 1}"]
+    lines += [f"a{n}: &a{n} {form.format(', '.join([f'*a{n - 1}'] * 10))}" for n in range(1, 10)]
+    return "\n".join(lines)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -320,7 +327,12 @@ def test_whatever_stands_in_a_configuration_it_is_read_or_told_in_one_line(own: 
         ("yes: 1\ntrue: 2\n", "line 2: key True"),
         ("a: [", "not YAML"),
         ("a: !!python/object/apply:os.getcwd []", "not YAML"),
-        ("a: " + "[" * 3000 + "]" * 3000, "not YAML (nested too deeply)"),
+        ("a: " + "[" * 3000 + "]" * 3000, "line 1: nested too deeply; at most 100"),
+        ("a:\n  " + "[" * 100_000, "line 2: nested too deeply"),  # of which libyaml dies
+        (bomb("[{}]"), "line 7: more than 1,000,000 values, those that aliases repeat"),
+        (bomb("{{k: [{}]}}"), "line 7: more than 1,000,000 values"),
+        (bomb("{{<<: [{}]}}"), "line 7: more than 1,000,000 values"),
+        ("a: {b: &b {c: *b}}\n", "line 1: what is here holds itself"),
     ],
 )
 def test_a_key_is_given_once(tmp_path: Path, text: str, message: str) -> None:

@@ -16,10 +16,15 @@ from sentence_transformers.sentence_transformer.modules import Dense
 from transformers import (
     AutoModelForMaskedLM,
     AutoModelForSequenceClassification,
+    AutoTokenizer,
+    BartConfig,
+    BartForConditionalGeneration,
+    BartModel,
     BertConfig,
     BertModel,
     ModernBertConfig,
     PreTrainedConfig,
+    PreTrainedModel,
     XLMRobertaConfig,
 )
 
@@ -182,6 +187,53 @@ def test_an_encoder_that_has_no_pooler_is_not_said_to_lack_one(
 def test_other_models_whose_weights_are_tied_are_good(tmp_path: Path, models: Path) -> None:
     assert load(tiny.encoder_decoder(tmp_path)) and write(tmp_path) and load(models / "generator")
     BertModel(BertConfig.from_pretrained(models / "backbone"))  # the configuration is as it was
+
+
+def ends_texts(folder: Path) -> Path:
+    """A copy of a tokenizer with an end of texts, as XLM-R's: without one no text could be generated."""
+    tokenizer = AutoTokenizer.from_pretrained(folder)
+    tokenizer.eos_token = "</s>"
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("config", [BertConfig, XLMRobertaConfig, ModernBertConfig])
+@pytest.mark.parametrize("opener", [write, judge, open_language_model])
+def test_an_encoder_generates_nothing(
+    models: Path, tmp_path: Path, config: type[PreTrainedConfig], opener: Edit
+) -> None:
+    """transformers opens BERT and XLM-R as language models, with all of their weights."""
+    model = ends_texts(Path(shutil.copytree(models / "backbone", tmp_path / "model")))
+    sizes = {"hidden_size": 32, "intermediate_size": 64, "num_hidden_layers": 2, "num_attention_heads": 2}
+    settings = config(vocab_size=300, pad_token_id=1, **sizes)
+    AutoModelForMaskedLM.from_config(settings).save_pretrained(model)
+    found = rf"^{model}: {settings.model_type} is an encoder, and generates nothing; take a language model$"
+    with pytest.raises(UserError, match=found):
+        opener(model)
+
+
+def test_a_bert_that_is_a_decoder_generates(models: Path, tmp_path: Path) -> None:
+    model = ends_texts(Path(shutil.copytree(models / "backbone", tmp_path / "model")))
+    said("config.json", is_decoder=True)(model)
+    assert write(model)
+
+
+@pytest.mark.parametrize("kind", [BartForConditionalGeneration, BartModel])
+def test_an_encoder_decoder_is_no_encoder(models: Path, tmp_path: Path, kind: type[PreTrainedModel]) -> None:
+    """Vectors of BART would be its decoder's, without a word; of NLLB no name fits its encoder's."""
+    bart = Path(shutil.copytree(models / "backbone", tmp_path / "bart"))
+    sizes = {f"{side}_{what}": 2 for side in ("encoder", "decoder") for what in ("layers", "attention_heads")}
+    kind(BartConfig(vocab_size=300, d_model=32, encoder_ffn_dim=64, decoder_ffn_dim=64, **sizes)).save_pretrained(bart)
+    for model in (bart, tiny.translator(tmp_path / "translator")):
+        with pytest.raises(UserError, match=r"(bart|m2m_100) is an encoder-decoder, such as translators are; take an"):
+            load(model)
+
+
+@pytest.mark.parametrize("pooling", ["cls", "cls_mlp", "cls_mlp_train"])
+def test_the_first_token_of_a_language_model_is_no_vector_of_its_text(models: Path, pooling: str) -> None:
+    with pytest.raises(UserError, match=f"generator: training.pooling {pooling}: gemma3_text reads from left to right"):
+        loading.load(models / "generator", pooling=pooling)
+    assert loading.load(models / "backbone", pooling=pooling)
 
 
 def test_a_head_of_another_backbone_is_refused(models: Path, tmp_path: Path) -> None:

@@ -189,6 +189,7 @@ def inputs(tmp_path_factory):
     (root / "nli.tsv").write_text(
         "id\tanchor\tpositive\tnegative\n1\ta b\tc d\te f\n2\tg h\ti j\tk l\n3\tm n\to p\tq r\n"
     )
+    (root / "alike.tsv").write_text("id\ttext\n" + "".join(f"{n}\ta b\n" for n in range(3)))
     pairs = "id\tpremise\thypothesis\tlabel\n1\ta b c\td e f\t{}\n2\tg h i\tj k l\t{}\n"
     (root / "label.tsv").write_text(pairs.format("0", "maybe"))
     (root / "same.tsv").write_text("id\ttext\tlabel\n" + "".join(f"{n}\ta b\tgood\n" for n in range(20)))
@@ -254,6 +255,11 @@ SCORE = (
     ' {"t":{"protocol":"sts"}} --language hau --scores {out} --output {out}/x'
 )
 
+SYNTHESISE = (
+    'synthesise --base {root}/generator --name tiny --generator {"source":{"file":"x"}} --anchors {root}/good.tsv'
+    " --method prompting --language Hausa --state {out}/state --output {out}/x "
+)
+
 PROGRAMS = [
     (fetch("text", file="{root}/none.tsv"), "none.tsv: no such file"),
     (fetch("text", file="{root}/empty.tsv"), "empty.tsv: empty; expected tab-separated rows"),
@@ -296,10 +302,16 @@ PROGRAMS = [
     (classify("one-label.tsv", "plain"), "every label is 'neutral' ... two labels"),
     (classify("nli.tsv", "plain").replace("pairs", "text"), "language adapters ... train_language_adapter's"),
     ("choose_best --root {root} --language hau --name hau --blocks [] --statistics {} --output {out}/x", "`dev` ... or `encoder`"),
+    ("choose_best --root {root} --language hau --name hau --blocks [] --dev t --output {out}/x", "blocks: none ... give one"),
+    ("choose --what scale --dev t --values {} --scores {} --output {out}/x", "values: ... at least 1"),
+    (SYNTHESISE + "--shards 0", "shards: ... greater than or equal to 1"),
+    (SYNTHESISE + "--shards 2 --shard 2", "shard: 2 of 2; they are numbered from 0"),
+    (SYNTHESISE + "--rows -1", "rows: ... greater than or equal to 0"),
     ("train_encoder --seed 1 --state {out}/state --output {out}/x", "`weights` or `endpoint`"),
     (train("masked"), "masked is trained by adapt_backbone"),
     (FINE_TUNE.replace("FILE", "same.tsv"), "fine_tuning: every label is 'good' ... two labels"),
     (FINE_TUNE.replace("FILE", "few.tsv"), "held_out 0.1 of 2 ... at least one"),
+    (FINE_TUNE.replace("FILE", "blank.tsv"), "blank.tsv: id '2' has no label"),
     (FINE_TUNE.replace("FILE", "good.tsv"), "good.tsv: no column 'label'"),
     (fetch("text", files="x"), "source.files: unknown ... 'file'"),
     ("fetch_model --source {\"file\":\"{root}/no-tokenizer\"} --output {out}/x", "no tokenizer; expected a transformers model"),
@@ -307,6 +319,7 @@ PROGRAMS = [
     (train("graded", texts="{root}/good.tsv"), "graded: ... sentence1, sentence2, score; ... id"),
     (train("correlation", texts="{root}/good.tsv"), "correlation: ... sentence1, sentence2, score; ... id"),
     (train("listwise", texts="{root}/good.tsv"), "listwise: ... query, document; ... id"),
+    (train(texts="{root}/alike.tsv"), "contrast: all 3 rows have the same texts; give rows"),
     (train(texts="{root}/twice.tsv"), "id '1' appears twice"),
     (train(texts="{root}/none.tsv"), "none.tsv: no such file"),
     (train(learning_rate=1e30, epochs=40, batch_size=2, precision="float32"), "loss is"),

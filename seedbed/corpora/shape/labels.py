@@ -33,10 +33,10 @@ def normalise_labels(table: pd.DataFrame, where: str) -> pd.DataFrame:
 
 
 def require_labels(table: pd.DataFrame, where: str) -> None:
-    """Check that every row has a label.
+    """Check that every row has a label, and that no label is written in two ways.
 
     Raises:
-        UserError: one has none.
+        UserError: a row has none, or two labels differ in case alone.
     """
     blank = table[table["label"].str.strip() == ""]
     if len(blank):
@@ -44,6 +44,11 @@ def require_labels(table: pd.DataFrame, where: str) -> None:
             f"{where}: id {blank['id'].iloc[0]!r} has no label, as {len(blank)} of {len(table)} rows; "
             "give it one, or leave such rows out with `where:`"
         )
+    spelled: dict[str, str] = {}
+    for label in table["label"].unique():
+        first = spelled.setdefault(label.strip().casefold(), label.strip())
+        if first != label.strip():
+            raise UserError(f"{where}: labels {first!r} and {label.strip()!r} differ in case alone; write both alike")
 
 
 def check_scores(table: pd.DataFrame, scale: tuple[float, float], where: str) -> None:

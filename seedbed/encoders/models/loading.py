@@ -18,7 +18,14 @@ from sentence_transformers.sentence_transformer.modules import (
 )
 from sentence_transformers.util import fullname
 from torch import nn
-from transformers import MODEL_MAPPING, AutoConfig, PretrainedConfig, PreTrainedModel
+from transformers import (
+    MODEL_FOR_CAUSAL_LM_MAPPING,
+    MODEL_FOR_MASKED_LM_MAPPING,
+    MODEL_MAPPING,
+    AutoConfig,
+    PretrainedConfig,
+    PreTrainedModel,
+)
 
 from seedbed import model_files
 from seedbed.encoders import settings
@@ -32,6 +39,8 @@ from seedbed.weights import LOCAL, NO_CODE, opening, require_whole_body
 TOKENIZER_FILES = ("tokenizer.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model", "vocab.txt")
 WEIGHTED = ("WeightedLayerPooling", "Dense", "LayerNorm", "StaticEmbedding")
 """Modules that have weights."""
+FIRST = ("cls", "cls_mlp", "cls_mlp_train")
+"""Poolings that take the vector of the first token."""
 SAFETENSORS = {"use_safetensors": True, "ignore_mismatched_sizes": True}
 """How weights are read; `require_whole_body` reports by name which of them do not fit."""
 
@@ -67,8 +76,8 @@ def load(
 
     Raises:
         UserError: a directory without config.json, tokenizer or safetensors, or that cannot be loaded; missing weights;
-            a dropout for a backbone without any, or with pooling own; more layers than the backbone has; or parallel
-            adapters with another pooling than own.
+            a dropout for a backbone without any, or with pooling own; more layers than the backbone has; parallel
+            adapters with another pooling than own; an encoder-decoder; or the first token of a language model.
     """
     weights = Path(weights)
     if pooling == "own" and (weights / "modules.json").is_file():
@@ -84,6 +93,8 @@ def load(
         return set_prompts(_static(folder), prefix, language)
     pooling = "mean" if pooling == "own" else pooling
     transformer = limited(_transformer(folder, hidden_states=pooling in {*AVERAGES, *LAST}, dropout=dropout))
+    if pooling in FIRST:
+        _require_both_ways(transformer.auto_model.config, folder, pooling)
     modules = [transformer, *_pooling(pooling, transformer, layers, seed)]
     return set_prompts(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
 
@@ -232,9 +243,30 @@ def _transformer(weights: Path, *, hidden_states: bool, dropout: float | None) -
             config_kwargs=LOCAL | rates | {"output_hidden_states": hidden_states},
             do_lower_case=Transformer.load_config(str(weights), local_files_only=True).get("do_lower_case", False),
         )
+    _require_encoder(transformer.auto_model, config, weights)
     require_whole_body(transformer.auto_model, weights)
     save_with(transformer, options)
     return transformer
+
+
+def _require_encoder(model: PreTrainedModel, config: PretrainedConfig, weights: Path) -> None:
+    """Raise a UserError at an encoder-decoder, unless it was saved without its decoder, or is a T5, whose encoder can
+    be read alone: BART's vectors would be its decoder's, and of NLLB no weight would be read.
+    """
+    kind = type(model).__name__
+    alone = kind.endswith("EncoderModel") or kind in (config.architectures or ())
+    if config.is_encoder_decoder and (hasattr(model, "decoder") or not alone):
+        raise UserError(
+            f"{weights}: {config.model_type} is an encoder-decoder, such as translators are; take an encoder, or a T5"
+        )
+
+
+def _require_both_ways(config: PretrainedConfig, weights: Path, pooling: str) -> None:
+    """Raise a UserError at a language model, whose first token knows nothing of those after it."""
+    generates = type(config) in MODEL_FOR_CAUSAL_LM_MAPPING and type(config) not in MODEL_FOR_MASKED_LM_MAPPING
+    if generates and not getattr(config, "use_bidirectional_attention", False):
+        found = f"{config.model_type} reads from left to right, so that its first token knows nothing of the others"
+        raise UserError(f"{weights}: training.pooling {pooling}: {found}; take mean, or first_last_average")
 
 
 def without_pooler(config: PretrainedConfig) -> dict[str, bool]:

@@ -233,7 +233,10 @@ def _columns(objective: Objective, table: pd.DataFrame, training: Training) -> d
         raise _too_few(objective, len(table))
     if training.batch_size < least:
         raise UserError(f"training.batch_size: {training.batch_size} rows are too few for {name}; give {least} or more")
-    return objective.columns(table)
+    columns = objective.columns(table)
+    if all(len({*texts}) == 1 for texts in columns.values()):
+        raise UserError(f"{name}: all {len(table)} rows have the same texts; give rows with different ones")
+    return columns
 
 
 def _too_few(objective: Objective, rows: int) -> UserError:

@@ -44,7 +44,8 @@ def choose_translations(
         judgements, `similarity` if there is one.
 
     Raises:
-        UserError: a text without a candidate, or an input of the choice is missing; or as `unpack_candidates`.
+        UserError: a text without a candidate, or an input of the choice is missing or not finite; or as
+            `unpack_candidates`.
     """
     candidates = unpack_candidates(table)
     _require(candidates, how, similarity, actor, table["id"].tolist())
@@ -87,6 +88,8 @@ def _require(candidates: Candidates, how: str, similarity: Tensor | None, actor:
         raise UserError(
             "choose: critic needs a similarity; name an encoder as `similarity`, or start from an anchored one"
         )
+    if similarity is not None and not similarity[candidates.mask].isfinite().all():
+        raise UserError("choose: a similarity is not finite, so that none is the greatest; the encoder diverged")
     if how == "oracle" and HUMAN not in candidates.translators:
         known = ", ".join(candidates.translators)
         raise UserError(f"choose: oracle takes what translator {HUMAN!r} wrote, and there are {known}")
@@ -105,6 +108,8 @@ def _chances(
         environment = Environment(candidates, weights, 1.0)
         with torch.no_grad():
             logits = read_actor(actor)(environment.features(torch.arange(len(mask)), similarity))
+        if not logits[mask].isfinite().all():
+            raise UserError(f"{actor}: the policy gives chances that are not finite; its training diverged")
         return logits.masked_fill(~mask, -torch.inf).softmax(dim=1)
     if how == "uniform":
         return mask / mask.sum(dim=1, keepdim=True)

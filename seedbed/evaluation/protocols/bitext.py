@@ -31,13 +31,13 @@ def score(trial: Trial) -> Scores:
     """Score translation retrieval from `text` to `pivot` (forward) and back (backward).
 
     Raises:
-        UserError: fewer pairs than k.
+        UserError: not more pairs than k: each translation would be among the k nearest.
     """
     from seedbed.evaluation.bitext import f1_at_k, predictions
 
     test, ks = trial.test, trial.task.k
-    if max(ks) > len(test):
-        raise UserError(f"bitext: k is {max(ks)}, but there are {len(test)} pairs; set `k:` of the task")
+    if max(ks) >= len(test):
+        raise UserError(f"bitext: k is {max(ks)}, and more pairs are needed than the {len(test)}; set `k:` of the task")
     text, pivot = trial.embed(test["text"], test["pivot"])
     gold = np.arange(len(test))
     metrics, items = {}, {"id": test["id"], "place": gold}

@@ -78,8 +78,9 @@ def collection(test: pd.DataFrame) -> Collection:
             are one document) and `relevance` (else 1).
 
     Raises:
-        UserError: no queries, an id with two texts, a pair with two judgements, a relevance that is not a whole number
-            from 0, or a judgement without the query or the document that it is of.
+        UserError: no queries, a single document, no relevant document, an id with two texts, a pair with two
+            judgements, a relevance that is not a whole number from 0, or a judgement without the query or the document
+            that it is of.
     """
     _require_texts(test)
     judged = test[test["query"] != ""]
@@ -87,7 +88,12 @@ def collection(test: pd.DataFrame) -> Collection:
         raise UserError("retrieval: every query is empty; at least one row needs a query")
     queries = _by_id(judged, "query_id" if "query_id" in test.columns else "id", "query")
     documents = _by_id(test, "document_id" if "document_id" in test.columns else "document", "document")
-    return Collection(queries, documents.sort_index(ascending=False), _relevance(judged, queries.name, documents.name))
+    if len(documents) == 1:  # which is every query's nearest
+        raise UserError("retrieval: a single document; at least two are needed, and more than ten for recall@10")
+    relevance = _relevance(judged, queries.name, documents.name)
+    if not any(max(of_query.values()) for of_query in relevance.values()):
+        raise UserError("retrieval: every relevance is 0; at least one query needs a relevant document")
+    return Collection(queries, documents.sort_index(ascending=False), relevance)
 
 
 def _require_texts(test: pd.DataFrame) -> None:

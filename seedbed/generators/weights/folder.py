@@ -21,7 +21,16 @@ def refuse_encoder_decoder(base: Path) -> None:
 
 
 def require_model(base: Path) -> None:
-    """Stop, by a UserError, at a folder that `model_files.check` refuses, or that has no config.json."""
+    """Stop, by a UserError, at a folder that `model_files.check` refuses, that has no config.json, or whose model
+    generates nothing.
+    """
+    from transformers.models.auto.modeling_auto import MODEL_FOR_MASKED_LM_MAPPING_NAMES  # a plan needs none of it
+
     model_files.check(base)
     if not (base / "config.json").is_file():  # given an adapter, transformers would load the base that it names
         raise UserError(f"{base}: no config.json; expected the directory of a language model")
+    config = read_json(base / "config.json")
+    decodes = config.get("is_encoder_decoder") or config.get("is_decoder")
+    if config.get("model_type") in MODEL_FOR_MASKED_LM_MAPPING_NAMES and not decodes:
+        # transformers would load many as generators, whose every token depends on those after it.
+        raise UserError(f"{base}: {config['model_type']} is an encoder, and generates nothing; take a language model")

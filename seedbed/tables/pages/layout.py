@@ -8,7 +8,7 @@ import pandas as pd
 
 from seedbed import markdown, names
 from seedbed.evaluation.protocols import Metric
-from seedbed.evaluation.significance import alpha, percent
+from seedbed.evaluation.significance import LEAST_ITEMS, alpha, percent
 from seedbed.tables.cells import (
     best_of,
     cell,
@@ -85,6 +85,7 @@ def _by_language(
             legend = [_overlap_legend(block, metric)]
         else:
             legend = [" ".join([_legend(block, metric), *([] if once else [marks[backbone, column]])])]
+            legend += _without_interval(block, metric)
             legend += [*([_paper_legend(block)] if compared else []), *_quoted_legend(own)]
         parts += [f"## {title}", *legend, _grid(block, metric, own)]
     return parts
@@ -147,12 +148,30 @@ def _marks(block: pd.DataFrame, metric: Metric) -> str:
     names = methods_of(block)
     baseline = _baseline(block, names.get(first["baseline"], first["baseline"]))
     marks = (
-        f"In brackets, the {percent(first['level'])}% bootstrap interval over seeds and items. "
+        f"In brackets, the {percent(first['level'])}% bootstrap interval over {_resampled(block)}. "
         f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
         f"(p < {alpha(first['level']):g} after Benjamini and Hochberg over languages){_of_average(block)}. "
         "Bold: the best of a language."
     )
     return f"{marks} Rows: what an encoder was last trained on." if trained_on(block) else marks
+
+
+def _resampled(rows: pd.DataFrame) -> str:
+    """What intervals are over: a single seed says nothing of the variance between seeds."""
+    return "seeds and items" if (rows["seeds"] > 1).any() else "items, and not over seeds, of which there is one"
+
+
+def _without_interval(block: pd.DataFrame, metric: Metric) -> list[str]:
+    """Why numbers of a block have no interval; nothing where all have one."""
+    lacking = block.loc[block["low"].isna(), "language"].unique()
+    if not len(lacking):
+        return []
+    if not metric.items:
+        return ["No number has an interval: this metric does not follow from resampled items."]
+    few = ", ".join(language for language in lacking if language != AVERAGE)
+    whole = "; so has an average over such a language" if AVERAGE in lacking else ""
+    each = " in an order" if _are_pairs(block) else ""
+    return [f"n instead of an interval: fewer than {LEAST_ITEMS} test items{each} ({few}){whole}."]
 
 
 def _baseline(rows: pd.DataFrame, own: str) -> str:
@@ -325,7 +344,7 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
     told = "; ".join(_items_measured(measured))
     lines = [
         f"Averages over languages{', x 100' if hundredths else ''}. Measured: {told}. In brackets, the "
-        f"{percent(level)}% bootstrap interval over seeds and items; languages are not resampled. "
+        f"{percent(level)}% bootstrap interval over {_resampled(averages)}; languages are not resampled. "
         "Bold: the best of a column."
     ]
     if averages["p_adjusted"].notna().any():
@@ -334,6 +353,8 @@ def _summary_legend(table: pd.DataFrame, averages: pd.DataFrame, hundredths: boo
         lines.append(f"▲ ▼: above or below {baseline}, by the paired bootstrap (p < {alpha(level):g}).")
     if averages["paper"].notna().any():
         lines.append("In italics below a row: the paper's number.")
+    if averages["low"].isna().any():
+        lines.append(f"n instead of an interval: a language has fewer than {LEAST_ITEMS} items, or the metric none.")
     return " ".join([*lines, *_notes(averages, "column")])
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Self
 from seedbed import manifests
 from seedbed.encoders.export.card import Usage, usage_of
 from seedbed.evaluation.metrics import lexical
+from seedbed.evaluation.significance import LEAST_ITEMS
 from seedbed.markdown import table
 from seedbed.tables.cells import interval
 from seedbed.tables.quotes import NO_INTERVAL
@@ -115,7 +116,8 @@ def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> str
     rows = [[f"**{one['recipe']}**: `{folder}`", _number(test["score"]), ""]]
     rows += [[called.get(name, name), _number(each), _difference(each)] for name, each in test["others"].items()]
     rows += [[one["name"], _number(one), f"{one['source']}; {NO_INTERVAL}"] for one in test.get("quoted", ())]
-    return table(heads, rows)
+    few = f"Of {test['n']} items there are no intervals and no tests; at least {LEAST_ITEMS} are needed."
+    return "\n\n".join([table(heads, rows), *([few] if test["n"] < LEAST_ITEMS else [])])
 
 
 def _difference(other: Mapping[str, Any]) -> str:

@@ -235,10 +235,13 @@ FAULTS = [
     (TRAIN.assign(label="yes"), {}, "label is 'yes'.*two labels"),
     (TRAIN[:9], {"held_out": 0.1}, "held_out 0.1 of 9.*at least one"),
     (TRAIN, {"learning_rate": 1e30}, "loss is nan.*step 2"),
+    (TRAIN, {"learning_rate": 1e30, "epochs": 1, "batch_size": len(TRAIN)}, "fine_tuning: the model gives scores that"),
 ]
 
 
-@pytest.mark.parametrize(("rows", "changes", "told"), FAULTS, ids=["one label", "too few", "diverged"])
+@pytest.mark.parametrize(
+    ("rows", "changes", "told"), FAULTS, ids=["one label", "too few", "diverged", "diverged at last"]
+)
 def test_what_cannot_be_learnt(base: Path, tmp_path: Path, rows: pd.DataFrame, changes: dict, told: str) -> None:
     with pytest.raises(UserError, match=told):
         tune(base, tmp_path, rows, **changes)

@@ -128,7 +128,7 @@ def test_a_setting_that_a_protocol_does_not_read_is_refused(protocol: str, setti
 @pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"lengths", "shares"}))  # which encode nothing
 def test_embeddings_that_are_not_finite_are_refused(protocol: str) -> None:
     test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
-    test = test.assign(query=test["text"], document=test["pivot"], label="joy")
+    test = test.assign(query=test["text"], document=test["pivot"], label=["joy", "fear"] * 15)
     if protocol in ("layers", "deviation"):
         system = {protocols.declared(protocol).asks[0]: lambda texts: np.full((3, len(texts), 2), np.nan)}
     else:
@@ -140,8 +140,10 @@ def test_embeddings_that_are_not_finite_are_refused(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", sorted({*OF_ENCODERS} - {"layers", "deviation", "shares"}))
 def test_the_texts_of_a_task_are_those_that_it_encodes(protocol: str) -> None:
     test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
-    test = test.assign(query=test["text"].where(test.index % 3 > 0, ""), document=test["pivot"], label="joy")
-    train = pd.DataFrame({"id": ["a", "b"], "text": ["another", "sentence 1"], "label": "joy"})
+    test = test.assign(
+        query=test["text"].where(test.index % 3 > 0, ""), document=test["pivot"], label=["joy", "fear"] * 15
+    )
+    train = pd.DataFrame({"id": ["a", "b"], "text": ["another", "sentence 1"], "label": ["joy", "fear"]})
     asked: list[str] = []
     train = train if protocol == "knn" else None
     score(Task(protocol=protocol), test, System(lambda wanted: asked.extend(wanted) or encode(wanted)), train=train)
@@ -155,7 +157,7 @@ def test_the_texts_of_a_task_are_those_that_it_encodes(protocol: str) -> None:
 @pytest.mark.parametrize("protocol", OF_ENCODERS)
 def test_sets_that_are_right_are_found_so_without_an_embedding(protocol: str) -> None:
     test = graded().assign(text=lambda t: t["sentence1"], pivot=lambda t: t["sentence2"])
-    test = test.assign(query=test["text"], document=test["pivot"], label="joy")
+    test = test.assign(query=test["text"], document=test["pivot"], label=["joy", "fear"] * 15)
     check(Task(protocol=protocol), test, test)
 
 
@@ -163,6 +165,7 @@ def test_sets_that_are_right_are_found_so_without_an_embedding(protocol: str) ->
     ("protocol", "changes", "fault"),
     [
         ("knn", {"label": ["joy"] * 4}, "label 'joy'; they have fear"),
+        ("knn", {"label": ["fear"] * 4}, "every training sentence has the label 'fear'; at least two are needed"),
         ("sts", {"score": ["1"] * 4}, r"4 pairs.*score 1"),
         ("geometry", {"score": ["0"] * 4}, r"0 pairs.*at least 0.8"),
     ],
@@ -206,7 +209,7 @@ def test_neighbours_are_counted_for_encoders_alone(tmp_path: Path) -> None:
         assert gives_labels(tmp_path / name) == (name == "classifier")
     task, rows = (
         Task(protocol="knn", k=[10]),
-        pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "label": ["joy"] * 2}),
+        pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "label": ["joy", "fear"]}),
     )
     check(task, rows, rows, labelled=True)
     with pytest.raises(UserError, match="k is 10, but there are 2 training sentences"):

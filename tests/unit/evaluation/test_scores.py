@@ -41,9 +41,10 @@ def test_an_encoder_that_collapsed_is_told(value: float, message: str) -> None:
 
 def test_one_class_alone_has_its_scores() -> None:
     test = pd.DataFrame({"id": list("abc"), "text": list("xyz"), "label": "joy"})
+    train = pd.DataFrame({"id": list("abcd"), "text": list("xyzw"), "label": ["joy", "joy", "joy", "fear"]})
     for found in (
         classification.of_labels(test, ["joy"] * 3),
-        score(Task(protocol="knn"), test, System(encode), train=test),
+        score(Task(protocol="knn"), test, System(encode), train=train),
     ):
         assert found.main == 1 and {*found.metrics.values()} == {1.0}
 
@@ -112,9 +113,13 @@ def test_a_record_that_is_none_says_how_it_is_made_again(tmp_path: Path, content
 
 
 def test_more_neighbours_than_pairs_is_told() -> None:
-    pairs = pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"], "pivot": ["c", "d"]})
-    with pytest.raises(UserError, match=r"bitext: k is 5.*2 pairs.*`k:`"):
-        score(Task(protocol="bitext", k=[1, 5]), pairs, System(encode))
+    """As many would have every translation among the nearest, whatever the encoder."""
+    pairs = pd.DataFrame({"id": list("12345"), "text": list("abcde"), "pivot": list("fghij")})
+    for k, count in (([1, 5], 2), ([1, 5], 5), ([1], 1)):
+        with pytest.raises(
+            UserError, match=rf"bitext: k is {k[-1]}, and more pairs are needed than the {count}; set `k"
+        ):
+            score(Task(protocol="bitext", k=k), pairs[:count], System(encode))
 
 
 def test_items_of_bitext_are_those_of_its_accuracy_at_the_first_k() -> None:

@@ -75,7 +75,7 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("seedbed/manifests.py", '"files": {str', '"file": {str', id="manifest"),
         pytest.param("scripts/train_encoder.py", '"seed": job.seed', '"seed": job.seed + 1', id="what is passed"),
         pytest.param("scripts/cli.py", 'prefix: str | None = None', 'prefix: str | None = "q: "', id="a default"),
-        pytest.param("scripts/train_encoder.py", 'rows: int = 0', 'rows: float = 0', id="a type"),
+        pytest.param("scripts/train_encoder.py", 'rows: int = Field', 'rows: float = Field', id="a type"),
     ],
 )  # fmt: skip
 def test_what_makes_an_encoder_trains_it_anew(changes, file, old, new):

@@ -111,6 +111,13 @@ def test_a_file_of_mteb_that_lacks_what_is_asked_is_refused(tmp_path, asked, wor
     assert all(word in str(caught.value) for word in [*words, path.name]), caught.value
 
 
+def test_a_score_of_mteb_that_is_no_number_is_no_quote(tmp_path):
+    path = filed(tmp_path)
+    path.write_text(path.read_text().replace("0.565403", "NaN"))
+    with pytest.raises(UserError, match=f"{path}: no number 'cosine_spearman' in hau; give it by `values`"):
+        of_mteb(path, "", "test", "cosine_spearman", {"hau": "hau-Latn"})
+
+
 def test_two_subsets_of_a_language_are_not_taken_for_one(tmp_path):
     twice = {"test": [*SCORES["test"], SCORES["test"][0] | {"hf_subset": "hau-2"}]}
     with pytest.raises(UserError, match="hau, hau-2.*`values`"):

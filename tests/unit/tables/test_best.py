@@ -107,6 +107,16 @@ def test_of_equals_the_first_is_chosen(scores):
     assert best.choose_encoder([block()], scores, ["dev"])[0][:4] == ("bert", "base", "hau", 0)
 
 
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+@pytest.mark.parametrize("of", [("base", 0), ("good", 2)])
+def test_nothing_is_chosen_by_a_score_that_is_no_number(scores, of, number):
+    """Python takes a NaN for the greatest where it is the first, and else for the least."""
+    file = scores / f"bert/{of[0]}/hau/{of[1]}/dev/hau.json"
+    file.write_text(file.read_text().replace(f'"main_score": {DEV[of]}', f'"main_score": {number}'))
+    with pytest.raises(UserError, match=rf"{file}: the main score is -?(nan|inf), and nothing is chosen by it; delete"):
+        best.choose_encoder([block()], scores, ["dev"])
+
+
 def test_its_numbers_are_those_of_scipy_and_word_overlap_stands_beside_it(scores):
     cell, _ = best.choose_encoder([block()], scores, ["dev"])
     found = best.report([block()], cell, scores, STATISTICS, scores.parent / "pairs.tsv")
@@ -222,6 +232,10 @@ def test_of_few_items_the_answer_says_scores_and_nothing_about_differences():
     assert (
         "the best of 3 on dev.\n" in text and "| base, before training | 26.4 |  |\n| unsupervised | 47.1 |  |" in text
     )
+    why = "there are no intervals and no tests; at least 10 are needed."
+    assert why not in text, "it has more"
+    few["test"]["n"] = 9
+    assert f"Of 9 items {why}" in answer.text({"best": few})
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.published import Published
 from seedbed.tables.report.report import Content, report
 from seedbed.tables.specs import Paper
-from seedbed.tables.tabulate import read
+from seedbed.tables.tabulate import COLUMNS, read
 
 
 def without(key):
@@ -140,6 +140,18 @@ def test_a_whole_audit_is_shown(tmp_path):
 def test_a_broken_table_is_told(tmp_path, content):
     (tmp_path / "table.csv").write_bytes(content)
     with pytest.raises(UserError, match=r"table made by tabulate.*delete"):
+        read(tmp_path / "table.csv")
+
+
+@pytest.mark.parametrize("cell", ["nan", "NaN", "inf", "-inf", "1e999", " "])
+@pytest.mark.parametrize("name", ["value", "low", "paper"])
+def test_a_cell_of_a_table_that_is_no_number_is_told(tmp_path, name, cell):
+    """A cell may be empty; `inf` would be the best of its column."""
+    numbers = pd.DataFrame([dict.fromkeys(COLUMNS, "") | {"value": "1.000", "language": "nan"}])
+    numbers.to_csv(tmp_path / "table.csv", index=False)
+    assert read(tmp_path / "table.csv")["language"].tolist() == ["nan"]
+    numbers.assign(**{name: cell}).to_csv(tmp_path / "table.csv", index=False)
+    with pytest.raises(UserError, match=rf"table.csv: .*{cell}.*expected a table made by tabulate: delete it"):
         read(tmp_path / "table.csv")
 
 

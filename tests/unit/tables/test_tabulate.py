@@ -10,9 +10,11 @@ import pytest
 from scipy.stats import false_discovery_control, spearmanr
 
 from scripts import tabulate as program
+from seedbed.evaluation.metrics import Metric
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams, with_seeds
 from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.cells import significant, trained_on
+from seedbed.tables.pages.layout import _without_interval
 from seedbed.tables.plan import AvailableModel, AvailableTask
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, COMPARED, read, write
@@ -298,8 +300,29 @@ def test_fewer_than_ten_items_have_a_value_and_their_number(make, spec):
     table = make(n=9, resamples=100).tabulate(spec)  # 9 for hau, 10 for ind
     assert np.isnan(cell(table, "xllora", "hau")["low"]) and np.isnan(cell(table, "xllora", "avg")["low"])
     assert np.isfinite(cell(table, "xllora", "ind")[["low", "high", "p_adjusted"]].astype(float)).all()
-    row = next(line for line in page(table, spec).splitlines() if "XL-LoRA" in line)
+    text = page(table, spec)
+    row = next(line for line in text.splitlines() if "XL-LoRA" in line)
     assert "(n = 9)" in row and "(n = 10)" not in row
+    why = "n instead of an interval: fewer than 10 test items (hau); so has an average over such a language."
+    assert text.count(why) == text.count("\n## STS") + text.count("\n## Bitext") > 0
+    assert "instead of an interval" not in page(make(n=10, resamples=100).tabulate(spec), spec)
+
+
+def test_a_metric_that_is_not_resampled_says_so(make, spec):
+    """As the maximum of `stability`: no resample exceeds it."""
+    table = make(resamples=100).tabulate(spec)
+    block = table[table["column"] == "STS"].assign(low=np.nan, high=np.nan)
+    assert _without_interval(block, Metric("max", ())) == [
+        "No number has an interval: this metric does not follow from resampled items."
+    ]
+
+
+def test_of_one_seed_intervals_are_not_said_to_be_over_seeds(make, spec):
+    for seeds, told in (
+        (1, "interval over items, and not over seeds, of which there is one."),
+        (2, "seeds and items."),
+    ):
+        assert told in page(make(seeds=seeds, resamples=100).tabulate(spec), spec)
 
 
 def test_tasks_of_one_protocol_share_a_column_unless_they_share_a_language(make, spec):

@@ -141,6 +141,11 @@ def test_blanks_around_ids_and_labels_tell_nothing_apart(fetched):
     assert list(table["label"]) == ["good", "good"]
 
 
+def test_labels_that_differ_in_case_alone_are_refused(fetched):
+    with pytest.raises(UserError, match="labels 'good' and 'Good' differ in case alone; write both alike"):
+        fetched("labelled_texts", "id\ttext\tlabel\n1\ta\tgood\n2\tb\tGood\n")
+
+
 def test_two_encodings_of_a_label_are_one(fetched):
     rows = "id\ttext\tlabel\n1\ta\tne\u0301e\n2\tb\tnée\n3\tc\tother\n"
     for asked in (["née"], ["ne\u0301*"]):

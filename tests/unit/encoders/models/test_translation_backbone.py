@@ -35,5 +35,5 @@ def test_it_is_read_pooled_saved_and_opened_again(tmp_path: Path) -> None:
 
 
 def test_a_whole_translation_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"lack embed_tokens.weight.*\d+ more"):
+    with pytest.raises(UserError, match="m2m_100 is an encoder-decoder"):
         loading.load(tiny.sonar(tmp_path / "weights", CODES, M2M100Model), pooling="mean")

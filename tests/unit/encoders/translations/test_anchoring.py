@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from torch.nn.functional import adaptive_avg_pool1d
 
@@ -350,6 +351,24 @@ def test_choices(sides: dict[str, Path], anchored: Path) -> None:
     untrained = given_similarity(unpack_candidates(table), anchored)
     texts, candidates = (encoder.encode(side, normalize_embeddings=True) for side in (TEXTS, GOOD))
     np.testing.assert_allclose(untrained[:, 1], (texts * candidates).sum(axis=1), atol=1e-5)
+
+
+@pytest.mark.parametrize("number", [torch.nan, torch.inf])
+def test_a_similarity_or_a_policy_that_is_not_finite_chooses_nothing(
+    anchored: Path, tmp_path: Path, number: float
+) -> None:
+    """NaN would count as 0, which is more than a negative cosine, or be the greatest of a softmax."""
+    table, similarity = pack_candidates(found()), torch.full((4, 2), -0.5)
+    similarity[2, 1] = number
+    for how, options in (("critic", {}), ("actor", {"actor": anchored})):
+        with pytest.raises(UserError, match="choose: a similarity is not finite"):
+            choose_translations(table, how, similarity=similarity, **options)
+    masked = pack_candidates(found().assign(usable=[True] * 5 + [False] + [True] * 2))
+    assert choose_translations(masked, "critic", similarity=similarity)["translator"].tolist() == ["one"] * 4
+    state = {name: torch.full_like(tensor, number) for name, tensor in load_file(anchored / policy.ACTOR).items()}
+    save_file(state, tmp_path / policy.ACTOR)
+    with pytest.raises(UserError, match=f"{tmp_path}: the policy gives chances that are not finite"):
+        choose_translations(table, "actor", similarity=torch.zeros(4, 2), actor=tmp_path)
 
 
 def test_choices_encode_a_text_once(anchored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,5 +103,5 @@ def test_scores_are_those_of_a_plain_loop(seed: int, distance: str) -> None:
 
 def test_more_neighbours_than_pairs() -> None:
     test, encode = planted(0)
-    with pytest.raises(UserError, match=r"bitext: k is 10.*8 pairs.*`k:`"):
+    with pytest.raises(UserError, match=r"bitext: k is 10, and more pairs .* the 8; set `k:`"):
         score(Task(protocol="bitext", k=[1, 10]), test[:8], System(encode))
