@@ -201,6 +201,8 @@ def inputs(tmp_path_factory):
     tiny.backbone(root / "no-tokenizer")
     for file in (root / "no-tokenizer").glob("tokenizer*"):
         file.unlink()
+    weights = tiny.backbone(root / "cut") / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-8])
     (root / "no-adapter").mkdir()
     return root
 
@@ -304,6 +306,7 @@ PROGRAMS = [
     (fetch("text", files="x"), "source.files: unknown ... 'file'"),
     ("fetch_model --source {\"file\":\"{root}/no-tokenizer\"} --output {out}/x", "no tokenizer; expected a transformers model"),
     ("fetch_model --source {\"file\":\"{root}/none\"} --output {out}/x", "local model ... config.json"),
+    ("fetch_model --source {\"file\":\"{root}/cut\"} --output {out}/x", "cut/model.safetensors: broken or cut short"),
     (train("graded", texts="{root}/good.tsv"), "graded: ... sentence1, sentence2, score; ... id"),
     (train("correlation", texts="{root}/good.tsv"), "correlation: ... sentence1, sentence2, score; ... id"),
     (train("listwise", texts="{root}/good.tsv"), "listwise: ... query, document; ... id"),
