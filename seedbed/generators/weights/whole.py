@@ -1,4 +1,4 @@
-"""Checks of a model's files as they came: weights that are not cut short, and a tokenizer that opens."""
+"""Checks of a model's files as they came: weights that are not cut short, and a tokenizer that opens and fits them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INDEX = "model.safetensors.index.json"
 
 
 def require_whole(directory: Path) -> None:
-    """Require that every file of weights is whole, and that the tokenizer of a model opens.
+    """Require that every file of weights is whole, and that the tokenizer of a model opens and fits its embeddings.
 
     Of weights only the headers are read. An adapter needs no tokenizer.
 
@@ -41,8 +41,17 @@ def require_whole(directory: Path) -> None:
 
 
 def _require_tokenizer(folder: Path) -> None:
-    """Require that a model's tokenizer opens."""
+    """Require that a model's tokenizer opens, and that its tokens have rows of embeddings.
+
+    Tokens that were added to its vocabulary do not count: Gemma 3's text models have no row for the one of images.
+    """
     if (file := folder / "tokenizer.json").is_file():
         with opening(file):  # transformers would not name it
             Tokenizer.from_file(str(file))
-    open_tokenizer(folder)
+    tokens, config = open_tokenizer(folder).vocab_size, read_json(folder / "config.json")
+    rows = config.get("vocab_size") or (config.get("text_config") or {}).get("vocab_size")
+    if isinstance(rows, int) and tokens > rows:
+        raise UserError(
+            f"{folder}: its tokenizer has {tokens} tokens, and its embeddings have {rows} rows (vocab_size in "
+            "config.json); take the tokenizer that was saved with the weights"
+        )

@@ -1,4 +1,4 @@
-"""A model whose files are cut short or garbled is refused when it is fetched, by the file's name."""
+"""A model whose files are cut short, garbled or of two models is refused when it is fetched, by the file's name."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from transformers import AutoTokenizer
 
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
@@ -44,6 +45,12 @@ def divide(model: Path) -> None:
     (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
 
 
+def more_tokens(model: Path) -> None:
+    content = json.loads((file := model / "tokenizer.json").read_text())
+    content["model"]["vocab"].append(["yara", -9.0])
+    file.write_text(json.dumps(content))
+
+
 FAULTS = {
     "cut": (weights(lambda data: data[:-9]), r"/model.safetensors: broken or cut short \(.*; \d+ bytes\); get the file"),
     "longer": (weights(lambda data: data + b"\0"), "/model.safetensors: broken or cut short"),
@@ -55,6 +62,7 @@ FAULTS = {
         lambda model: (model / "tokenizer.json").write_text('{"version": "1.0", "added'),
         r"/tokenizer.json: cannot be opened \(.*\); save",
     ),
+    "another tokenizer": (more_tokens, r"its tokenizer has (\d+) tokens, .* (\d+) rows .*; take the tokenizer that"),
 }  # fmt: skip
 
 
@@ -70,10 +78,14 @@ def test_a_broken_model_is_told_by_its_file_and_nothing_is_left(backbone: Path, 
 
 
 def test_models_of_all_kinds_and_adapters_are_whole(backbone: Path, tmp_path: Path) -> None:
+    """A token that was added to a vocabulary may have no row."""
+    tokenizer = AutoTokenizer.from_pretrained(backbone)
+    tokenizer.add_tokens(["<image>"])
+    tokenizer.save_pretrained(added := Path(shutil.copytree(backbone, tmp_path / "added")))
     (adapter := tmp_path / "adapter").mkdir()
     (adapter / "adapter_config.json").write_text('{"peft_type": "LORA"}')
     shutil.copy(backbone / "model.safetensors", adapter / "adapter_model.safetensors")
     made = [getattr(tiny, kind)(tmp_path / kind) for kind in ("generator", "encoder_decoder")]
-    for number, model in enumerate([backbone, adapter, *made]):
+    for number, model in enumerate([added, adapter, *made]):
         fetched(model, tmp_path / str(number))
         assert [*(tmp_path / str(number)).glob("*.safetensors")]
