@@ -92,8 +92,7 @@ def sentences(path: Path) -> list[str]:
 
 def _first_lines(path: Path) -> list[str]:
     """A piece of each of the first lines that are not blank; raises as `sentences`, but for too few."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give a text with one sentence a line")
+    own_tables.require_file(path, "a text with one sentence a line")
     if own_tables.is_table(path):
         return pieces(own_tables.read(path, ["text"])["text"])
     require_text(path)

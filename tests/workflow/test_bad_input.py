@@ -175,6 +175,7 @@ def inputs(tmp_path_factory):
     (root / "three.txt").write_text("a\nb\nc\n")
     (root / "two.txt").write_text("A\nB\n")
     (root / "blank.txt").write_text("")
+    (root / "list.jsonl").write_text('[{"id": "1", "text": "a b c d"}]')
     (root / "broken.jsonl").write_text('{"id": 1\n')
     (root / "corpus.hau").write_text("a b c d\n")
     (root / "false.tsv.gz").write_text("id\ttext\n1\ta b c d\n")
@@ -285,6 +286,7 @@ PROGRAMS = [
     ("report --title x --layouts {root}/latin1.tsv --output {out}/x", "latin1.tsv: byte 13 is not UTF-8; delete it"),
     (fetch("text", file="{root}/good.tsv", columns={"text": "body"}), "column 'body' ... id, text"),
     (fetch("text", file="{root}/broken.jsonl"), "broken.jsonl: not jsonl"),
+    (fetch("text", file="{root}/list.jsonl"), "list.jsonl: no column 'text'; ... (there are id, 0)"),
     (fetch("text", file="{root}/good.tsv", member="*.txt"), "not a zip or tar archive"),
     (fetch("text", archive="file://{root}/none.zip"), "cannot be downloaded"),
     (fetch("text", package={"no-version": ""}), "kolibri==0.18.1"),

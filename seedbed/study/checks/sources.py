@@ -291,6 +291,8 @@ def _check_file(source: Source | None, what: str) -> None:
         if _is(Path.is_dir, reading.file) and not reading.member:
             raise UserError(f"{what}: {reading.file} is a folder; say which of its files with `member:`")
         _there(reading, what)
+        if not (_is(Path.is_dir, reading.file) or _is(Path.is_file, reading.file)):
+            raise UserError(f"{what}: {reading.file} is a pipe or a device, which jobs would wait for; give a file")
 
 
 def _weights(study: Study, source: Source, code: str, what: str) -> None:
