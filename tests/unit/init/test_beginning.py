@@ -658,6 +658,10 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--pairs", "rows.csv"], "rows.csv: no text (Parquet); ... give it the ending of what it is"),
         (["nuls.hau.txt"], "nuls.hau.txt: no text (it has NUL bytes)"),
         (["image.hau.txt"], "image.hau.txt: no text (it has NUL bytes)"),
+        (["rows.hau.txt"], "rows.hau.txt: its lines begin with a number and a comma ... name it .csv"),
+        (["tabs.hau.txt"], "tabs.hau.txt: its lines have tabs ... name it .tsv"),
+        (["json.hau.txt"], "json.hau.txt: its lines are objects of JSON; name it .jsonl"),
+        (["page.hau.txt"], "page.hau.txt: its lines have markup, like <p>; save it as plain text"),
         (["hau.txt", "--pairs", "bars.csv"], "bars.csv: its columns are divided by '|', not by commas; save it with"),
         (["hau.txt", "--pairs", "commas.tsv"], "commas.tsv: its columns are divided by ',', not by tabs; name it .csv"),
         (["hau.txt", "--pairs", "excel.csv"], "excel.csv: its first line is 'sep=,' ... take it out"),
@@ -732,6 +736,10 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     HAUSA.to_parquet("rows.csv")
     Path("nuls.hau.txt").write_text(text[:7] + "\0" + text[8:10] + "\0" + text[11:])
     Path("image.hau.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    HAUSA["sentence1"].to_csv("rows.hau.txt")
+    HAUSA[["sentence1", "sentence2"]].to_csv("tabs.hau.txt", sep="\t", index=False)
+    HAUSA[["sentence1"]].to_json("json.hau.txt", orient="records", lines=True, force_ascii=False)
+    Path("page.hau.txt").write_text("<html>\n" + "".join(f'<p class="x">{one}</p>\n' for one in HAUSA["sentence1"]))
     pairs.to_csv("bars.csv", sep="|", index=False)
     pairs.to_csv("commas.tsv", index=False)
     Path("excel.csv").write_text("sep=,\n" + pairs.to_csv(index=False))
