@@ -286,6 +286,8 @@ def _check_file(source: Source | None, what: str) -> None:
     for reading in source.readings() if source else ():
         if reading.convert:
             raise UserError(f"{what}: convert is of a model's weights, and here are texts; leave it out")
+        if empty := [ours for ours, theirs in reading.columns.items() if theirs == []]:
+            raise UserError(f"{what}: columns.{empty[0]}: an empty list; name a column, or several that are joined")
         if not reading.file:
             continue
         if _is(Path.is_dir, reading.file) and not reading.member:
