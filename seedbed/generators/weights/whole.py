@@ -49,7 +49,8 @@ def _require_tokenizer(folder: Path) -> None:
         with opening(file):  # transformers would not name it
             Tokenizer.from_file(str(file))
     tokens, config = open_tokenizer(folder).vocab_size, read_json(folder / "config.json")
-    rows = config.get("vocab_size") or (config.get("text_config") or {}).get("vocab_size")
+    parts = [part for part in (config, config.get("text_config")) if isinstance(part, dict)]
+    rows = next((part["vocab_size"] for part in parts if "vocab_size" in part), None)
     if isinstance(rows, int) and tokens > rows:
         raise UserError(
             f"{folder}: its tokenizer has {tokens} tokens, and its embeddings have {rows} rows (vocab_size in "

@@ -45,6 +45,13 @@ def divide(model: Path) -> None:
     (model / "model.safetensors.index.json").write_text(json.dumps({"weight_map": names}))
 
 
+def nested(model: Path) -> None:
+    """A model of texts and images says its sizes for texts apart."""
+    more_tokens(model)
+    config = json.loads((file := model / "config.json").read_text())
+    file.write_text(json.dumps({"model_type": "bert", "text_config": {"vocab_size": config["vocab_size"]}}))
+
+
 def more_tokens(model: Path) -> None:
     content = json.loads((file := model / "tokenizer.json").read_text())
     content["model"]["vocab"].append(["yara", -9.0])
@@ -63,6 +70,7 @@ FAULTS = {
         r"/tokenizer.json: cannot be opened \(.*\); save",
     ),
     "another tokenizer": (more_tokens, r"its tokenizer has (\d+) tokens, .* (\d+) rows .*; take the tokenizer that"),
+    "tokenizer of several parts": (nested, "its tokenizer has .* tokens, .* rows"),
 }  # fmt: skip
 
 
