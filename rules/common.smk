@@ -110,7 +110,7 @@ def run_options():
 
 
 def gpus_of_jobs():
-    """The GPUs of each job, of which the report makes GPU hours."""
+    """The GPUs that each job takes if there are any, of which the report makes GPU hours."""
     return {"gpus": NEEDS.gpus_by_folder() | runs.gpus_given(workflow)}
 
 

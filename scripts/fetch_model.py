@@ -1,5 +1,6 @@
 """Fetch one model, a generator's or a backbone's, as a directory that loads offline."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 from scripts import cli
@@ -10,10 +11,21 @@ class Job(cli.Fetching):
 
 
 def main(job: Job) -> None:
+    from seedbed.generators.weights.whole import require_whole
+
+    make(job, require_whole)
+
+
+def make(job: Job, look: Callable[[Path], object]) -> None:
+    """Fetch the model; `look` refuses one whose files are not whole.
+
+    It changes nothing and comes from `main`, so that no other version of the libraries that it opens files with
+    downloads a model again.
+    """
     from seedbed.corpora.read.assets import Store
     from seedbed.generators.weights.fetch import fetch
 
-    fetch(job.source, Store(job.downloads, job.lock), job.output)
+    fetch(job.source, Store(job.downloads, job.lock), job.output, look)
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class Job(cli.Job):
 
 
 def main(job: Job) -> None:
-    from seedbed.io import atomic, read_json
+    from seedbed.io import UserError, atomic, read_json
     from seedbed.settings import validated
     from seedbed.tables.pages.layout import layout
     from seedbed.tables.plan import Block
@@ -36,7 +36,10 @@ def main(job: Job) -> None:
     from seedbed.tables.tabulate import compare, measure_blocks, tabulate, write
 
     spec = TableSpec.load(job.spec)
-    blocks = [validated(Block, block, job.plan, "what plan_table writes") for block in read_json(job.plan)]
+    expected, plan = "what plan_table writes", read_json(job.plan)
+    if not plan or not isinstance(plan, list):
+        raise UserError(f"{job.plan}: no list of blocks; expected {expected}")
+    blocks = [validated(Block, block, job.plan, expected) for block in plan]
     published = Published(spec.paper, job.papers)
     measured = [*measure_blocks(blocks, job.scores, job.statistics, spec)]
     table = tabulate(measured, job.statistics, published)

@@ -98,7 +98,10 @@ def _lines(stream: BinaryIO, name: str | Path) -> list[bytes]:
     lines, size = [], 0
     while size < PART and (line := stream.readline(LINE + 1)):
         if len(line) > LINE:
-            raise UserError(f"{name}: a line of more than {LINE >> 20} MiB; break it")
+            raise UserError(
+                f"{name}: a line of more than {LINE >> 20} MiB begins at byte {stream.tell() - len(line)}; "
+                "break it into lines of one text each"
+            )
         lines.append(line)
         size += len(line)
     return lines

@@ -15,7 +15,7 @@ import yaml
 from seedbed import yamls
 from seedbed.init.adding import KINDS, entries
 from seedbed.init.beginning import study
-from seedbed.init.own_tables import COLUMNS
+from seedbed.init.own_tables import COLUMNS, require_file
 from seedbed.init.own_text import language_of, sentences
 from seedbed.init.yaml_text import commented, edited
 from seedbed.io import UserError, atomic
@@ -126,6 +126,7 @@ def extend(args: argparse.Namespace) -> None:
     """Add a file to a study, and check it likewise; UserError: no such study, or a wrong file."""
     path = args.study or _only_study()
     _plain(args.file, path)
+    require_file(path, "YAML")
     config = yamls.settings(path)
     before = load(config, where=str(path))
     code = args.language or next(iter(before.languages))
@@ -206,6 +207,7 @@ def look(args: argparse.Namespace) -> None:
     """Check a study as Snakemake checks it; UserError: the first fault, of a file that is no YAML with its line."""
     merged: dict[str, Any] = {}
     for file in args.study:
+        require_file(file, "YAML")
         yamls.check_configuration(file)
         merged = yamls.laid_over(merged, yamls.settings(file))
     for given in args.config:

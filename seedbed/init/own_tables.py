@@ -1,8 +1,10 @@
 """Tables that a user has in addition to a text: pairs, triplets, translations, a test set."""
 
-from collections.abc import Iterable
+import codecs
+import csv
+from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ from seedbed.blocks import concatenate
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
 from seedbed.corpora.read.fetch import fetch
-from seedbed.corpora.read.forms import ENDINGS, parse
+from seedbed.corpora.read.forms import ENDINGS, parse, text_of
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.corpora.shape.clean import comparable
 from seedbed.init.encodings import require_utf8
@@ -30,7 +32,13 @@ OWN = {"pairs": ["anchor"], "triplets": ["anchor"], "parallel": ["text"], "test"
 ENDS = (1, 4, 5, 10, 100)
 """Where usual scales of graded pairs end."""
 SHOWN = 30
-"""Characters of a column's name in a message."""
+"""Characters of a column's name, or of a cell, in a message."""
+DIVIDED = {"csv": (",", "commas"), "tsv": ("\t", "tabs")}
+"""Form -> what divides the cells of a row, and how that is called."""
+OTHERS = ",;|\t"
+"""What divides them in files of other names."""
+EXCEL = "sep="
+"""What Excel may write before the header."""
 QUOTED = r'"(?:[^"]|"")*"'
 """A cell as spreadsheets and pandas quote it."""
 HALVES = ((0, 50), (50, 100))
@@ -53,11 +61,11 @@ def read(path: Path, columns: list[str]) -> pd.DataFrame:
     """Read a whole table that has the given columns.
 
     Raises:
-        UserError: no such file, no table, no row, in another encoding or divided by other marks than its name says, a
-            column is missing or occurs twice, a row has no id or that of another, or a TSV is quoted.
+        UserError: no such file, no table, no row, in another encoding or form or divided by other marks than its name
+            says, a column is missing or occurs twice, a row has no id or that of another, a quotation in a CSV does not
+            end with its cell, or a TSV is quoted.
     """
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; expected a table with the columns {', '.join(columns)}")
+    require_file(path, f"a table with the columns {', '.join(columns)}")
     if not is_table(path):
         raise UserError(f"{path}: expected .tsv, .csv, .jsonl or .parquet, with the columns {', '.join(columns)}")
     _require_written(path)
@@ -100,18 +108,64 @@ def _require_unquoted(path: Path, table: pd.DataFrame) -> None:
         )
 
 
+def require_file(path: Path, expected: str) -> None:
+    """Require that a path leads to a file: of a pipe a process may wait for ever, and read it once."""
+    if not path.is_file():
+        what = "a folder" if path.is_dir() else "a pipe or a device, no file" if path.exists() else "no such file"
+        raise UserError(f"{path}: {what}; expected {expected}")
+
+
 def _require_written(path: Path) -> None:
-    """Require that a table that is a text is in UTF-8, and that a CSV is divided by commas."""
+    """Require that a table that is a text is in UTF-8, and written as its name says."""
     form = form_of(path)
     if form in ("parquet", "gettext"):
         return
     require_utf8(path)
     with path.open("rb") as stream:
-        head = stream.readline()
-    if form == "csv" and b"," not in head:
-        for mark, remedy in ((b";", "save it with commas"), (b"\t", "name it .tsv")):
-            if mark in head:
-                raise UserError(f"{path}: its columns are divided by {mark.decode()!r}, not by commas; {remedy}")
+        head = next((line for line in stream if line.strip(codecs.BOM_UTF8 + b" \t\r\n")), b"")
+    begin = head.decode("utf-8-sig", "replace").strip()
+    if not begin:
+        raise UserError(f"{path}: empty; expected a table with the names of its columns")
+    if form == "jsonl" and begin.startswith("["):
+        raise UserError(f"{path}: begins as one list of JSON; name it .json, or write each row as {{...}} on a line")
+    if form == "json" and begin.startswith("{"):
+        raise UserError(
+            f"{path}: begins with an object, not with a list of them; if it has one on each line, name it .jsonl"
+        )
+    if form in DIVIDED:
+        _require_divided(path, form, begin)
+    if form == "csv":
+        _require_closed(path)
+
+
+def _require_divided(path: Path, form: str, head: str) -> None:
+    """Require that the cells of a header are divided by what the file's name says."""
+    mark, called = DIVIDED[form]
+    if head.startswith(EXCEL):
+        raise UserError(f"{path}: its first line is {head!r}, by which Excel knows what divides cells; take it out")
+    if mark not in head and (other := next((one for one in OTHERS if one in head), "")):
+        ending = next((ending for ending, (own, _) in DIVIDED.items() if own == other), "")
+        remedy = f"name it .{ending}" if ending else f"save it with {called}"
+        raise UserError(f"{path}: its columns are divided by {other!r}, not by {called}; {remedy}")
+
+
+def _require_closed(path: Path) -> None:
+    """Require that each quotation of a CSV ends with its cell: else a run reads the rows after it as a part of it."""
+    with path.open("rb") as stream:
+        rows, before = csv.reader(_lines(stream, path), strict=True), 0
+        try:
+            for _ in rows:
+                before = rows.line_num
+        except csv.Error as error:
+            raise UserError(
+                f"{path}: the row that begins in line {before + 1} has a quotation that does not end with its cell "
+                f"({error}); close it there, and double quotation marks within it"
+            ) from None
+
+
+def _lines(stream: BinaryIO, path: Path) -> Iterator[str]:
+    for part in text_of(stream, str(path)):
+        yield from part.replace("\r", "\n").removesuffix("\n").split("\n")
 
 
 def _brief(names: Iterable[Any]) -> str:
@@ -146,7 +200,9 @@ def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
     require_unlike(file, pairs["sentence1"] == pairs["sentence2"], "sentence2 is sentence1", "pairs of two sentences")
     scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
     if not (known := np.isfinite(scores)).all():
-        raise UserError(f"{file}: row {first(~known)}: the score is no number")
+        row = first(~known)
+        given = str(table["score"].iloc[row - 1])[:SHOWN]
+        raise UserError(f"{file}: row {row}: the score {given!r} is no number; expected one like 0.5")
     graded = pd.DataFrame({"id": table.index, "sentence1": table["sentence1"], "score": scores})
     halves = [in_buckets(graded, Source(file=str(file), buckets=rows, buckets_by=HALVED_BY)) for rows in HALVES]
     for half, use in zip(halves, ("chooses", "reports"), strict=True):

@@ -50,8 +50,15 @@ FOREIGN = 0.05
 ENGLISH = resource("demo/nli.eng.tsv")
 NUMBERED = regex.compile(r"\d+\t")
 """How the lines of a text begin that are numbered, as in the Leipzig corpora."""
-NUMBERS = 0.9
-"""Share of lines with a number above which the numbers are no part of the text."""
+OTHERWISE = {
+    r"\d+,": "begin with a number and a comma, as of a table; name it .csv, with the names of its columns first",
+    r".*\t": "have tabs, as of a table; name it .tsv, with the names of its columns first",
+    r"\s*\{.*\}\s*$": "are objects of JSON; name it .jsonl",
+    r".*</?[A-Za-z][^<>]*>": "have markup, like <p>; save it as plain text, one sentence a line",
+}
+"""How the lines begin of what is no text -> what they do, and what would be right."""
+MOST = 0.9
+"""Share of lines like that above which they are no text, or their numbers no part of it."""
 SCRIPTS = (
     "Latn", "Cyrl", "Arab", "Ethi", "Deva", "Beng", "Hebr", "Grek", "Thai", "Telu", "Taml", "Mymr", "Khmr",
     "Tibt", "Geor", "Armn", "Gujr", "Guru", "Orya", "Knda", "Mlym", "Sinh", "Laoo", "Thaa", "Adlm", "Nkoo",
@@ -92,19 +99,27 @@ def sentences(path: Path) -> list[str]:
 
 def _first_lines(path: Path) -> list[str]:
     """A piece of each of the first lines that are not blank; raises as `sentences`, but for too few."""
-    if not path.is_file():
-        raise UserError(f"{path}: no such file; give a text with one sentence a line")
+    own_tables.require_file(path, "a text with one sentence a line")
     if own_tables.is_table(path):
         return pieces(own_tables.read(path, ["text"])["text"])
     require_text(path)
     lines = list(islice(lines_of(path), LINES))
-    if sum(bool(NUMBERED.match(line)) for line in lines) > NUMBERS * len(lines):
+    if _are(lines, NUMBERED):
         made = path.with_name(f"{path.stem}.text{path.suffix}")
         raise UserError(
             f"{path}: its lines begin with a number and a tab; take them away: "
             f"cut -f 2- < {shlex.quote(str(path))} > {shlex.quote(str(made))}"
         )
+    for pattern, said in OTHERWISE.items():
+        if _are(lines, regex.compile(pattern)):
+            raise UserError(f"{path}: its lines {said}")
     return pieces(lines)
+
+
+def _are(lines: list[str], pattern: regex.Pattern[str]) -> bool:
+    """Whether a pattern matches the beginning of most lines that are not blank."""
+    lines = [line for line in lines if line.strip()]
+    return sum(bool(pattern.match(line)) for line in lines) > MOST * len(lines)
 
 
 def pieces(texts: Iterable[str]) -> list[str]:

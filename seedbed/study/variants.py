@@ -87,7 +87,10 @@ def _settings(name: str, over: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         return
     values = next(iter(over.values())) if isinstance(over, Mapping) and len(over) == 1 else None
     if not (isinstance(values, Mapping) and values):
-        raise ValueError(f"{name}.over: give names, or one setting with its value by name; found {over!r}")
+        raise ValueError(
+            f"{name}.over: give names, like [1, 3], or one setting with its value by name, like "
+            f"{{training.epochs: {{short: 1, long: 3}}}}; found {over!r}"
+        )
     for key, value in values.items():
         for part in reversed(str(next(iter(over))).split(".")):
             value = {part: value}

@@ -117,6 +117,15 @@ def test_what_a_program_cannot_use_is_one_line(program, words: list[str], messag
     assert tells(str(caught.value), message) and "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize("content", [None, 5, [], {}])
+def test_a_plan_without_blocks_is_one_line(content: object, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_json(content, Path("plan.json"))
+    with pytest.raises(UserError, match=r"^plan.json: no list of blocks; expected what plan_table writes$"):
+        call(tabulate, PLAN.format(spec=spec_file("tables", "table1")).split())
+    assert [*tmp_path.iterdir()] == [tmp_path / "plan.json"]
+
+
 def test_flags_are_what_json_says(monkeypatch: pytest.MonkeyPatch) -> None:
     words = "--output=x --state y --weights w --seed 3 --training.epochs 2 --training.part head --each hau=a=1.tsv swh=b,c.tsv"
     flags = [

@@ -67,6 +67,7 @@ CONFIGURATIONS = [
     ({"generators/api": CHAT, "recipes/composition": {"data": {"by": "api"}}}, "recipes.composition: ... adapters, and api has no"),
     ({"generators/api": CHAT, "classifiers": {"a": {"generator": "api"}}}, "classifiers.a.generator: api has no weights"),
     ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
+    ({"corpora/text": {"file": "own/{lang}.tsv", "columns": {"text": []}}}, "text corpus of hau: columns.text: an empty list; name a"),
     ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` ... `corpora.text`"),
     ({"corpora/nli": None}, "corpora.nli: no source; recipe crosslingual"),
     ({"corpora/parallel": None}, "xllora learns from fra ... `corpora.nli_translations` ... `corpora.parallel`"),
@@ -175,6 +176,8 @@ def inputs(tmp_path_factory):
     (root / "three.txt").write_text("a\nb\nc\n")
     (root / "two.txt").write_text("A\nB\n")
     (root / "blank.txt").write_text("")
+    (root / "list.jsonl").write_text('[{"id": "1", "text": "a b c d"}]')
+    (root / "wide.csv").write_text(",".join(f"c{place}" for place in range(99)) + "\n" + "," * 98 + "\n")
     (root / "broken.jsonl").write_text('{"id": 1\n')
     (root / "corpus.hau").write_text("a b c d\n")
     (root / "false.tsv.gz").write_text("id\ttext\n1\ta b c d\n")
@@ -202,6 +205,8 @@ def inputs(tmp_path_factory):
     tiny.backbone(root / "no-tokenizer")
     for file in (root / "no-tokenizer").glob("tokenizer*"):
         file.unlink()
+    weights = tiny.backbone(root / "cut") / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-8])
     (root / "no-adapter").mkdir()
     return root
 
@@ -289,6 +294,8 @@ PROGRAMS = [
     ("report --title x --layouts {root}/latin1.tsv --output {out}/x", "latin1.tsv: byte 13 is not UTF-8; delete it"),
     (fetch("text", file="{root}/good.tsv", columns={"text": "body"}), "column 'body' ... id, text"),
     (fetch("text", file="{root}/broken.jsonl"), "broken.jsonl: not jsonl"),
+    (fetch("text", file="{root}/wide.csv", columns={"text": "body"}), "wide.csv: no column 'body'; it has c0, ... c29, ..."),
+    (fetch("text", file="{root}/list.jsonl"), "list.jsonl: no column 'text'; ... (there are id, 0)"),
     (fetch("text", file="{root}/good.tsv", member="*.txt"), "not a zip or tar archive"),
     (fetch("text", archive="file://{root}/none.zip"), "cannot be downloaded"),
     (fetch("text", package={"no-version": ""}), "kolibri==0.18.1"),
@@ -316,6 +323,7 @@ PROGRAMS = [
     (fetch("text", files="x"), "source.files: unknown ... 'file'"),
     ("fetch_model --source {\"file\":\"{root}/no-tokenizer\"} --output {out}/x", "no tokenizer; expected a transformers model"),
     ("fetch_model --source {\"file\":\"{root}/none\"} --output {out}/x", "local model ... config.json"),
+    ("fetch_model --source {\"file\":\"{root}/cut\"} --output {out}/x", "cut/model.safetensors: broken or cut short"),
     (train("graded", texts="{root}/good.tsv"), "graded: ... sentence1, sentence2, score; ... id"),
     (train("correlation", texts="{root}/good.tsv"), "correlation: ... sentence1, sentence2, score; ... id"),
     (train("listwise", texts="{root}/good.tsv"), "listwise: ... query, document; ... id"),

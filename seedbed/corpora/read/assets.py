@@ -223,7 +223,10 @@ def require_readable(path: Path) -> None:
         while part := stream.read(1 << 20):
             since = len(part) - part.rfind(b"\n") if b"\n" in part else since + len(part)
             if since > LINE:
-                raise UserError(f"{path.name}: a line of more than {LINE >> 20} MiB; break it")
+                raise UserError(
+                    f"{path.name}: a line of more than {LINE >> 20} MiB begins near byte {stream.tell() - since}; "
+                    "break it into lines of one text each"
+                )
 
 
 def require_bounded(name: str | Path, size: int, packed: int) -> None:

@@ -78,7 +78,9 @@ def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) 
         return pd.concat([column_of(table, part, source) for part in name], axis=1).agg(" ".join, axis=1).str.strip()
     if name not in table.columns:
         one = f"a file of {source.member!r} has" if source.member else "it has"
-        raise UserError(f"{origin_of(source)}: no column {name!r}; {one} {', '.join(map(str, table.columns))}")
+        names = ", ".join(str(column)[:80] for column in table.columns[:30])
+        more = ", ..." if len(table.columns) > 30 else ""
+        raise UserError(f"{origin_of(source)}: no column {name!r}; {one} {names}{more}")
     if isinstance(cells := table[name], pd.DataFrame):
         raise UserError(f"{origin_of(source)}: {cells.shape[1]} columns are called {name!r}; rename all but one")
     return cells.astype(str)

@@ -104,7 +104,9 @@ def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd
         table = collect_answers(table, where)
     table = table.assign(**{name: "" for name in MAY_BE_BLANK.get(kind, ()) if name not in table.columns})
     if missing := [name for name in COLUMNS[kind] if name not in table.columns]:
-        raise UserError(f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(table)})")
+        raise UserError(
+            f"{where}: no column {missing[0]!r}; map it under `columns:` (there are {', '.join(map(str, table))})"
+        )
     optional = [name for name in OPTIONAL.get(kind, ()) if name in table.columns]
     table = table[["id", *COLUMNS[kind], *optional]]
     if kind == "labelled_pairs":

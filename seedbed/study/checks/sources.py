@@ -286,11 +286,15 @@ def _check_file(source: Source | None, what: str) -> None:
     for reading in source.readings() if source else ():
         if reading.convert:
             raise UserError(f"{what}: convert is of a model's weights, and here are texts; leave it out")
+        if empty := [ours for ours, theirs in reading.columns.items() if theirs == []]:
+            raise UserError(f"{what}: columns.{empty[0]}: an empty list; name a column, or several that are joined")
         if not reading.file:
             continue
         if _is(Path.is_dir, reading.file) and not reading.member:
             raise UserError(f"{what}: {reading.file} is a folder; say which of its files with `member:`")
         _there(reading, what)
+        if not (_is(Path.is_dir, reading.file) or _is(Path.is_file, reading.file)):
+            raise UserError(f"{what}: {reading.file} is a pipe or a device, which jobs would wait for; give a file")
 
 
 def _weights(study: Study, source: Source, code: str, what: str) -> None:

@@ -35,6 +35,8 @@ def run_facts(benchmarks: Path, prices: Forecast, gpus: Mapping[str, int]) -> di
     found["Machine"] = ", ".join(machine)
     jobs, cores, cards = hours(benchmarks, gpus if prices.device == "gpu" else {})
     found["Jobs"] = f"{jobs}, {cores:.2f} CPU hours, {cards:.2f} GPU hours"
+    if cards:  # whether there was one, no measurement says
+        found["Jobs"] += " (of jobs that take a GPU if there is one)"
     if prices.gpu_hour or prices.cpu_hour:
         cost = cores * prices.cpu_hour + cards * prices.gpu_hour
         found["Cost"] = f"{cost:.2f} {prices.currency}".strip()
@@ -57,9 +59,10 @@ def graphics() -> list[str]:
 
 
 def hours(benchmarks: Path, gpus: Mapping[str, int]) -> tuple[int, float, float]:
-    """The number of jobs, their CPU hours, and their GPU hours (an hour on two GPUs counts as two).
+    """The number of jobs, their CPU hours, and the GPU hours of those that take a GPU if there is one.
 
-    Files without a time do not count, nor does the CPU time of jobs too short to be measured.
+    An hour on two GPUs counts as two. Files without a time do not count, nor does the CPU time of jobs too short to be
+    measured.
     """
     jobs, cores, cards = 0, 0.0, 0.0
     for file in sorted(benchmarks.rglob("*.jsonl")):

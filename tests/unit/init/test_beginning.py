@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import csv
 import gzip
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -532,6 +533,21 @@ def test_of_many_columns_the_first_are_named():
         main(["init", "hau.txt", "--pairs", "wide.csv"])
 
 
+@pytest.mark.parametrize("words", [["check"], ["add", "pairs.csv", "--pairs", "--study"]])
+def test_nobody_waits_for_a_pipe_that_is_no_study(words):
+    os.mkfifo("pipe.yaml")
+    with pytest.raises(SystemExit, match="error: pipe.yaml: a pipe or a device, no file; expected YAML"):
+        main([*words, "pipe.yaml"])
+
+
+def test_no_job_waits_for_a_pipe():
+    study = written("hau.txt")
+    Path("hau.txt").unlink()
+    os.mkfifo("hau.txt")
+    with pytest.raises(UserError, match="hau.txt is a pipe or a device, which jobs would wait for; give a file"):
+        load(study)
+
+
 def test_links_in_a_circle_are_no_file_to_add():
     written("hau.txt")
     Path("circle.tsv").symlink_to("circle.tsv")
@@ -602,7 +618,7 @@ def test_its_encoder_is_the_demos():
             "same_text.tsv: column pivot: 100% ... texts themselves; expected English",
         ),
         (["hau.txt", "--parallel", "hausa.tsv"], "hausa.tsv: column pivot: ... reads like Hausa; expected English"),
-        (["hau.txt", "--parallel", "no_pivot.tsv"], "no_pivot.tsv: column pivot: no cell has text; expected English"),
+        (["hau.txt", "--parallel", "no_pivot.tsv"], "no_pivot.tsv: column pivot: 0 of the first 120 cells have text"),
         (["hau.txt", "--pairs", "marks.csv"], "marks.csv: ... divided by ';', not by commas; save it with commas"),
         (["hau.txt", "--pairs", "wide16.tsv"], "wide16.tsv: UTF-16, not UTF-8; convert it: iconv -f UTF-16"),
         (["numbered.hau.txt"], "numbered.hau.txt: its lines begin with a number and a tab; ... cut -f 2-"),
@@ -635,13 +651,36 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--test", "twice.tsv"], "twice.tsv: id '1' ... make ids unique"),
         (["hau.txt", "--test", "blanks.tsv"], "blanks.tsv: id 'x ' appears in several rows; make ids unique"),
         (["hau.txt", "--pairs", "anonymous.jsonl"], "anonymous.jsonl: row 31 has no id; give every row one"),
-        (["hau.txt", "--test", "wide.csv"], "wide.csv: row 3: the score is no number"),
+        (["hau.txt", "--test", "wide.csv"], "wide.csv: row 3: the score 'high' is no number; expected one like 0.5"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
         (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
         (["hau.txt", "--pairs", "packed.tsv"], "packed.tsv: no text (gzip); unpack it, or give it the ending"),
         (["hau.txt", "--pairs", "rows.csv"], "rows.csv: no text (Parquet); ... give it the ending of what it is"),
         (["nuls.hau.txt"], "nuls.hau.txt: no text (it has NUL bytes)"),
         (["image.hau.txt"], "image.hau.txt: no text (it has NUL bytes)"),
+        (["rows.hau.txt"], "rows.hau.txt: its lines begin with a number and a comma ... name it .csv"),
+        (["tabs.hau.txt"], "tabs.hau.txt: its lines have tabs ... name it .tsv"),
+        (["json.hau.txt"], "json.hau.txt: its lines are objects of JSON; name it .jsonl"),
+        (["page.hau.txt"], "page.hau.txt: its lines have markup, like <p>; save it as plain text"),
+        (["hau.txt", "--pairs", "bars.csv"], "bars.csv: its columns are divided by '|', not by commas; save it with"),
+        (["hau.txt", "--pairs", "commas.tsv"], "commas.tsv: its columns are divided by ',', not by tabs; name it .csv"),
+        (["hau.txt", "--pairs", "excel.csv"], "excel.csv: its first line is 'sep=,' ... take it out"),
+        (["hau.txt", "--pairs", "list.jsonl"], "list.jsonl: begins as one list of JSON; name it .json"),
+        (["hau.txt", "--pairs", "lines.json"], "lines.json: begins with an object ... on each line, name it .jsonl"),
+        (["hau.txt", "--pairs", "bare.csv"], "bare.csv: empty; expected a table"),
+        (["folder.hau.txt"], "folder.hau.txt: a folder; expected a text with one sentence a line"),
+        (["hau.txt", "--pairs", "folder.csv"], "folder.csv: a folder; expected a table with the columns anchor"),
+        (["pipe.hau.txt"], "pipe.hau.txt: a pipe or a device, no file; expected a text"),
+        (["hau.txt", "--pairs", "pipe.csv"], "pipe.csv: a pipe or a device, no file; expected a table"),
+        (["/dev/zero", "--language", "hau"], "/dev/zero: a pipe or a device, no file; expected a text"),
+        (
+            ["hau.txt", "--pairs", "open.csv"],
+            "open.csv: the row that begins in line 4 has a quotation that does not end",
+        ),
+        (["hau.txt", "--pairs", "last.csv"], "last.csv: the row that begins in line 121 has a quotation that does not"),
+        (["hau.txt", "--parallel", "half.tsv"], "half.tsv: column pivot: 54% ... texts themselves; expected English"),
+        (["hau.txt", "--pairs", "itself.csv"], "itself.csv: row 1: the positive is the anchor again, as in 120 of 120"),
+        (["hau.txt", "--pairs", "lone.jsonl"], "lone.jsonl: column positive: 0 of the first 120 cells have text"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
@@ -697,6 +736,25 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
     HAUSA.to_parquet("rows.csv")
     Path("nuls.hau.txt").write_text(text[:7] + "\0" + text[8:10] + "\0" + text[11:])
     Path("image.hau.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    HAUSA["sentence1"].to_csv("rows.hau.txt")
+    HAUSA[["sentence1", "sentence2"]].to_csv("tabs.hau.txt", sep="\t", index=False)
+    HAUSA[["sentence1"]].to_json("json.hau.txt", orient="records", lines=True, force_ascii=False)
+    Path("page.hau.txt").write_text("<html>\n" + "".join(f'<p class="x">{one}</p>\n' for one in HAUSA["sentence1"]))
+    pairs.to_csv("bars.csv", sep="|", index=False)
+    pairs.to_csv("commas.tsv", index=False)
+    Path("excel.csv").write_text("sep=,\n" + pairs.to_csv(index=False))
+    pairs.to_json("list.jsonl", orient="records")
+    pairs.to_json("lines.json", orient="records", lines=True)
+    Path("bare.csv").write_bytes(b"\xef\xbb\xbf\r\n")
+    for name in ("hau.txt", "csv"):
+        Path(f"folder.{name}").mkdir()
+        os.mkfifo(f"pipe.{name}")
+    rows = pairs[["anchor", "positive"]].to_csv(index=False, quoting=csv.QUOTE_ALL).splitlines()
+    Path("open.csv").write_text("\n".join([*rows[:3], '"Yara suna karatu,Yara na karatu', *rows[4:]]))
+    Path("last.csv").write_text("\n".join([*rows[:-1], '"Yara suna karatu,Yara na karatu']))
+    hausa.assign(pivot=[*english[:55], *hausa["text"][55:].str.upper()]).to_csv("half.tsv", sep="\t", index=False)
+    pairs.assign(positive=pairs["anchor"]).to_csv("itself.csv", index=False)
+    pairs.assign(positive=None).to_json("lone.jsonl", orient="records", lines=True)
     Path("{x}.hau.txt").write_text(text)
     Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
     Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
@@ -761,10 +819,11 @@ def test_advice_for_a_shell_runs_as_it_is(encoding):
 
 def test_no_encoding_is_guessed_of_what_is_too_long(monkeypatch):
     monkeypatch.setattr("seedbed.io.LINE", 1000)
-    Path("long.hau.txt").write_text("Yara suna karatu. " * 1000)
+    Path("long.hau.txt").write_text("Ya tafi gida.\n" + "Yara suna karatu. " * 1000)
     with pytest.raises(SystemExit) as error:
         main(["init", "long.hau.txt"])
-    assert "long.hau.txt: a line of more than" in str(error.value) and "iconv" not in str(error.value)
+    assert re.search("long.hau.txt: a line of more than .* begins at byte 14; break it", str(error.value))
+    assert "iconv" not in str(error.value)
 
 
 @pytest.mark.parametrize("ending", ["txt", "tsv"])

@@ -442,6 +442,14 @@ def test_the_page_has_ranges_prices_and_errors(study):
     assert len({len(line) for line in page.split("\n\n")[2].splitlines()}) == 1, "columns are aligned"
 
 
+def test_the_page_says_that_a_job_takes_a_gpu_only_if_there_is_one(study):
+    plan, found = study
+    said = "GPU-hours are those of jobs that take a GPU if there is one."
+    without = Plan(plan.jobs, COSTS, "cpu")
+    assert said in layout(forecast(plan, found), plan, found, Forecast())
+    assert said not in layout(forecast(without, found), without, found, Forecast())
+
+
 def test_a_finished_study_says_so(study):
     plan, found = study
     done = Plan([replace(job, todo=False) for job in plan.jobs], COSTS)

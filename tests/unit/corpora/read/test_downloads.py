@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import save
+from tokenizers import Tokenizer, models
 
 from seedbed.corpora.read import downloads
 from seedbed.corpora.read.downloads import download
@@ -203,7 +204,8 @@ FIRST, SECOND = (f"model-0000{number}-of-00002.safetensors" for number in (1, 2)
 
 def test_a_killed_download_of_a_model_keeps_the_files_that_had_come(tmp_path: Path) -> None:
     weights, more = (save({name: np.ones(1000, np.float32)}) for name in "ab")
-    files = {"config.json": b'{"model_type": "bert"}', "tokenizer.json": b"{}", FIRST: weights, SECOND: more}
+    tokenizer = Tokenizer(models.WordPiece({"[UNK]": 0})).to_str().encode()
+    files = {"config.json": b'{"model_type": "bert"}', "tokenizer.json": tokenizer, FIRST: weights, SECOND: more}
     environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
     output = tmp_path / "results" / "weights"
     with Hub(files) as server:

@@ -94,7 +94,11 @@ def once(text: str, rows: int) -> pa.Table:
     [
         ("train.parquet", lambda: parquet(once("ab " * 400_000, 20_000)), "at most"),  # 24 GB of texts in 15 kB
         ("train.jsonl.gz", lambda: gzip.compress(b'{"text": "a b"}\n' * 5_000_000, 1), "at most"),
-        ("train.jsonl", lambda: b'{"text": "' + b"a" * (130 << 20) + b'"}\n', "a line of more than 128 MiB"),
+        (
+            "train.jsonl",
+            lambda: b'{"text": "a b"}\n{"text": "' + b"a" * (130 << 20) + b'"}\n',
+            "a line of more than 128 MiB begins near byte 15; break it",
+        ),
         ("train.csv.bz2", lambda: bz2.compress(b"text\na b\n"), "refs/convert/parquet"),
     ],
 )
