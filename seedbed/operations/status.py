@@ -37,10 +37,11 @@ def state_of(job: Job, known: Events) -> State:
 
 
 def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
-    """A page for the terminal: totals, a table of languages by rule files, and the failed and running jobs.
+    """The status as text for a terminal: totals, a table of languages by rule files, and the failed and running jobs.
 
     Args:
-        rooms: rule -> rule file, in the order of the columns; one without jobs has no column.
+        rooms: rule -> rule file, in the order of the columns; a rule file without jobs has no column.
+        known: the recorded events of the study's runs.
     """
     by_state: dict[State, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
     cells: dict[tuple[str, str], Counter[str]] = {}

@@ -194,13 +194,16 @@ def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceT
 
 
 def directory_of(weights: Path, *, adapted: bool = False) -> Path:
-    """Check a directory of weights, of transformers or of sentence-transformers, and return the one that holds the
+    """Check a directory of weights, of transformers or of sentence-transformers, and return the directory of its
     transformer.
 
-    Parallel adapters are refused, since they would be lost, unless they are read too (`adapted`).
+    Args:
+        weights: the directory.
+        adapted: the caller loads parallel adapters too; otherwise weights with them are refused.
 
     Raises:
-        UserError: no such directory, or no config.json, tokenizer or safetensors in it.
+        UserError: no such directory; no config.json, tokenizer or safetensors in it; parallel adapters that would be
+            lost; or the directory is refused by `model_files.check`.
     """
     if not weights.is_dir():
         raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")

@@ -54,7 +54,7 @@ def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
 
 
 def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
-    """Vectors of texts (n, d) after the encoder's prompt, of length one: h."""
+    """Vectors (n, d), of length one and on the CPU, of texts after the encoder's prompt: h of equations 3 and 5."""
     return _by_batches(encoder, texts, lambda tokens: normalize(encoder(dict(tokens))["sentence_embedding"], dim=1))
 
 

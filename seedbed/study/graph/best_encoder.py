@@ -28,7 +28,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     @property
     def tested(self) -> list[str]:
-        """The tasks that test its language."""
+        """The tasks that have a test set in its language."""
         return self.study.tests_by_language[self.lang]
 
     @property
@@ -101,8 +101,8 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         return bool(self.recommended if self.study.best and self.study.best.recipe else self.reported_on)
 
     def blocks(self, task: str) -> list[Block]:
-        """The encoders of each backbone among which it is chosen, as blocks of a table with a task as its column;
-        without a task none.
+        """Blocks of a table whose column is a task: one for each backbone, with the recipes among whose encoders one is
+        chosen. There are none if `task` is empty.
         """
         if not task:
             return []
@@ -179,9 +179,10 @@ class Answer(Part):
 
     @cached_property
     def listed(self) -> dict[str, list[str]]:
-        """Language -> the encoders that it lists: of each recipe and backbone the first seed's.
+        """Language -> paths of the encoders that the answer lists.
 
-        They are those among which one is chosen, and those of languages of which none is.
+        If one is chosen for the language, the answer lists the candidates, of each recipe and backbone only the first
+        seed. Otherwise it lists the language's trained encoders of all seeds, see `_unchosen`.
         """
         found = {}
         for best in self.chosen:

@@ -76,5 +76,5 @@ class CopiedEncoder(Derived, rule="copy_encoder"):
         return super().settings() | {"copies": self.spec.copies}
 
     def load(self, sizes: Sizes) -> Load:
-        """Reading texts with the encoder and its copy."""
+        """Memory for encoding texts with the encoder and its copy: the main memory has the weights of both."""
         return sizes.mining(self.backbone)._replace(parameters=2 * sizes.encoder(self.backbone))
