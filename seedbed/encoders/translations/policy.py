@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import batch_to_device
@@ -144,7 +145,7 @@ def read_actor(folder: Path) -> Actor:
         state = load_file(folder / ACTOR)
         actor = Actor(len(state["layers.0.bias"]))
         actor.load_state_dict(state)
-    except (OSError, KeyError, RuntimeError) as error:
+    except (OSError, KeyError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:120]
         advice = "take an encoder of a recipe that trains one"
         raise UserError(f"{folder}: no policy in {ACTOR} ({reason}); {advice}") from None

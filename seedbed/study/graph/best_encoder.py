@@ -181,21 +181,23 @@ class Answer(Part):
     def listed(self) -> dict[str, list[str]]:
         """Language -> paths of the encoders that the answer lists.
 
-        If one is chosen for the language, the answer lists the candidates, of each recipe and backbone only the first
-        seed. Otherwise it lists the language's trained encoders of all seeds, see `_unchosen`.
+        If one is chosen for the language, these are the candidates, otherwise the encoders of `_unchosen`; of each
+        recipe and backbone only the first seed.
         """
-        found = {}
-        for best in self.chosen:
-            first = first_of_each(best.candidates, lambda one: (one.backbone, one.recipe))
-            found[best.lang] = [one.path for one in first]
-        others = [code for code in self.study.languages if code not in found]
-        return found | {code: own for code in others if (own := self._unchosen(code))}
+        found = {best.lang: best.candidates for best in self.chosen}
+        for code in self.study.languages:
+            if code not in found and (own := self._unchosen(code)):
+                found[code] = own
+        return {
+            code: [one.path for one in first_of_each(own, lambda one: (one.backbone, one.recipe))]
+            for code, own in found.items()
+        }
 
     def unchosen(self) -> list[str]:
         """The encoders of languages of which none is chosen, which a run makes though no table may have them."""
-        return [file for code in self.study.languages for file in self._unchosen(code)]
+        return [one.path for code in self.study.languages for one in self._unchosen(code)]
 
-    def _unchosen(self, code: str) -> list[str]:
+    def _unchosen(self, code: str) -> list[Encoder]:
         """The encoders of a language of which the study chooses none, or, where it chooses nothing, of one without a
         test set; none of a language with `on_request`.
         """
@@ -204,7 +206,7 @@ class Answer(Part):
         if shown or code in study.reserved:
             return []
         return [
-            Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed).path
+            Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed)
             for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
             if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
             if code in recipe.codes
