@@ -44,7 +44,7 @@ def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def encoding_by(encoder: SentenceTransformer, forward: Callable[..., dict[str, Any]]) -> Iterator[None]:
-    """Context in which an encoder encodes by another function."""
+    """Context in which `forward` replaces the encoder's method of this name."""
     before = encoder.__dict__.get("forward")
     encoder.forward = forward
     try:
