@@ -61,7 +61,7 @@ class Contrast(Objective):
         )
 
     def whole_batch_reason(self, training):
-        """With masked language modelling: it reads states of tokens."""
+        """A reason with masked language modelling: the loss reads states of tokens."""
         return "predicts masked words" if training.mlm_weight else ""
 
     def remarks(self, encoder, columns, folders):
