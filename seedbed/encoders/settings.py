@@ -80,7 +80,7 @@ class EndpointSettings(Settings):
 
 
 class Sides(Settings):
-    """Two backbones: one reads a text, the other its translation (LiRA)."""
+    """Two backbones: one encodes a text, the other its English translation (LiRA)."""
 
     multilingual: str
     """The backbone that reads the text."""

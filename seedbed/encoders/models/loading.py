@@ -291,7 +291,7 @@ def save_with(transformer: Transformer, options: dict[str, Any]) -> None:
 
 
 def limited(transformer: Transformer) -> Transformer:
-    """The transformer, changed so that it reads as many tokens as it can and pads on the right."""
+    """Make a transformer take as many tokens as it can and pad on the right, in place; it is returned."""
     transformer.max_seq_length = max_tokens(transformer.auto_model, transformer.max_seq_length)
     # The first token must be at the first place: BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"
