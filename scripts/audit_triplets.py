@@ -57,7 +57,13 @@ def main(job: Job) -> None:
 
 
 def word_check(job: Job) -> "WordCheck | None":
-    """The check for words of the other language and for unlikely words; None: the audit requests neither."""
+    """The check for words of another language and for unlikely words; None: the audit requests neither.
+
+    The other language is the pivot language, or the anchors' if the texts are in the pivot language.
+
+    Raises:
+        UserError: too few sentences.
+    """
     from seedbed.io import read_table
     from seedbed.triplets.switching import WordCheck
 

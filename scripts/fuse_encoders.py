@@ -47,7 +47,7 @@ def main(job: Job) -> None:
 
 
 def make(job: Job, tell: Tell) -> None:
-    """Fuse the encoders; `tell` writes the card."""
+    """Save the ensemble of the encoders; with development sets, choose its weights on them. `tell` writes the card."""
     from seedbed.encoders.models.ensemble import save
     from seedbed.encoders.models.inference import opened
     from seedbed.evaluation.files import read_set

@@ -64,9 +64,9 @@ def _is_json(file: Path) -> bool:
 def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
     """Context with a job's own folder of state, which is removed if the block ends without an error.
 
-    Files in it are named by hashes of everything that they depend on, inputs included. The folder records its job: no
-    two jobs share one, and `make clean-state` knows which are no longer needed. Of several processes of a job, the main
-    one keeps it.
+    Files in it are named by hashes of everything that they depend on, inputs included. No two jobs share a folder, see
+    `place`. Its file RECORD has the job's output and arguments: by the output, `make clean-state` knows which folders
+    are no longer needed. If a job has several processes, only the main process locks and removes the folder.
 
     Args:
         state: the folder of all jobs' state.
@@ -87,8 +87,10 @@ def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
 
 
 def place(state: Path, job: Settings) -> Path:
-    """The folder of a job's state. Settings that change no result are ignored, so that a job resumes with other ones,
-    such as more memory.
+    """The folder of a job's state, named by a hash of the job's arguments.
+
+    Arguments that change no result are not in the hash: a job resumes after a change of, for example, the batch size
+    for scoring.
     """
     told = json.loads(job.recorded())
     return state / fingerprint({name: told[name] for name in told.keys() - job.idle() - {ABOUT}})[:32]

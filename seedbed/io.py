@@ -129,8 +129,9 @@ def tab_separated(parts: Iterable[str], name: str | Path) -> Iterator[list[list[
 
 
 def write_table(table: pd.DataFrame | Iterable[pd.DataFrame], path: str | Path) -> None:
-    """Write a table, or its rows in blocks, as a TSV that `read_table` reads back unchanged (no quoting; texts have no
-    tabs or line breaks).
+    """Write a table, or its rows in blocks, as a TSV without quoting. Texts must not contain tabs or line breaks.
+
+    `read_table` reads texts back unchanged, and numbers as texts.
     """
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="") as file:
         for place, block in enumerate([table] if isinstance(table, pd.DataFrame) else table):

@@ -46,10 +46,13 @@ def launched(environment: Mapping[str, str]) -> bool:
 
 
 def join(environment: MutableMapping[str, str]) -> None:
-    """Meet the other processes; it must be called before CUDA is initialised.
+    """Join the other processes of the training in a process group of `torch.distributed`.
+
+    This must be called before CUDA is initialised.
 
     Args:
-        environment: a launcher's; its variables are removed, and CUDA_VISIBLE_DEVICES is set.
+        environment: this process's environment variables. Those in LAUNCHER are removed; with GPUs,
+            CUDA_VISIBLE_DEVICES is set to one of them.
 
     Raises:
         UserError: there are fewer GPUs than processes on this machine.

@@ -48,10 +48,13 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
     """Train an adapter and a head on `lora.examples` labelled pairs, and save them with a manifest, `seedbed.json`.
 
     Args:
-        base: the backbone, see `loading.load`.
+        base: folder of the backbone's weights.
         pairs: premise, hypothesis, label; those longer than `lora.max_length` are dropped and counted.
         lora: settings of the adapter and its training.
-        **options: keyword arguments of `lora.training.train`.
+        **options: `name`, `dtype` and `run`, see `lora.training.train`.
+
+    Returns:
+        The manifest.
 
     Raises:
         UserError: weights that cannot be loaded; no pair within `lora.max_length`; or training fails.

@@ -214,7 +214,9 @@ class Classifier(Settings):
 
     @property
     def protocols(self) -> tuple[str, ...]:
-        """Protocols of the tasks that it can answer; of all but the first, only tasks that `tasks` names."""
+        """Protocols of the tasks that it can answer, the main one first. It answers tasks of the others only if `tasks`
+        names them.
+        """
         return PROTOCOLS[self.form]
 
     @property

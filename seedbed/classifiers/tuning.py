@@ -142,7 +142,9 @@ def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[li
 
 
 def arguments(tuning: FineTuning | Reading, dtype: str, seed: int, checkpoints: Path, **more: Any) -> TrainingArguments:
-    """Training arguments of Hugging Face for training all weights; `more` are further ones."""
+    """Hugging Face training arguments for training all weights; `dtype` is "bfloat16" or "float32", and `more` are
+    further training arguments.
+    """
     return encoder_arguments(
         TrainingArguments,
         tuning,

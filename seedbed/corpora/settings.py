@@ -302,11 +302,13 @@ class Source(Settings):
         return sorted(path for path in found if path.is_file())
 
     def resolved(self, facts: dict[str, str]) -> Source | None:
-        """The source for one language, with placeholders replaced by their values in `facts`, or its `otherwise`; None
-        if the registry has no value for either.
+        """The source for one language, with placeholders replaced by their values in `facts`.
+
+        If a placeholder has no value, it is the `otherwise` of this source; None: that has no value either. A source
+        with an archive keeps its `otherwise`, because only reading shows whether the archive exists.
 
         Raises:
-            UserError: an unknown placeholder, or a source that is not valid once they are filled in.
+            UserError: an unknown placeholder, or a source that is not valid with these values.
         """
         first, other = self._filled(facts), self.otherwise and self.otherwise.resolved(facts)
         if not (first and other):

@@ -21,7 +21,8 @@ TRANSPORT = "transport.json"
 class Endpoint(InputModule):
     """Encodes texts by a server with OpenAI's or Cohere's embedding API; the only module of such an encoder.
 
-    The saved folder has the name of the token's environment variable; the token is read when a request is sent.
+    The saved folder contains the name of the environment variable with the token, never the token. The token is read
+    when a request is sent.
     """
 
     config_file_name = "endpoint.json"
@@ -41,8 +42,8 @@ class Endpoint(InputModule):
         """Request vectors and add `sentence_embedding` (texts, dimensions) in float32.
 
         Raises:
-            UserError: no connection to the server, it refuses, or its vectors are not of the expected number and
-                dimensions.
+            UserError: the server does not answer or refuses the request, or its answer is not one finite vector of the
+                expected dimensions for each text.
         """
         texts, size = features["texts"], self.settings.batch_size
         vectors = [self._vectors(texts[start : start + size]) for start in range(0, len(texts), size)]
@@ -73,7 +74,7 @@ class Endpoint(InputModule):
         return np.stack(vectors)
 
     def save(self, output_path: str, *args: Any, **kwargs: Any) -> None:
-        """Write the settings: those that vectors depend on, and those of requests into TRANSPORT."""
+        """Write the settings that vectors depend on into endpoint.json, and all others into TRANSPORT."""
         what = self.settings.model_dump(mode="json")
         how = {name: what.pop(name) for name in sorted(self.settings.idle())}
         write_json(what, Path(output_path) / self.config_file_name)
@@ -81,7 +82,8 @@ class Endpoint(InputModule):
 
     @classmethod
     def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Self:
-        """Open what `save` wrote, with the study's current settings of requests; no request is sent.
+        """Open what `save` wrote, with the study's current values of the settings that change no vectors. No request is
+        sent.
 
         Raises:
             UserError: a file is missing or changed, or the study does not name this API.
@@ -113,7 +115,11 @@ def request(endpoint: settings.EndpointSettings, texts: list[str]) -> tuple[str,
 
 
 def vectors_of(answer: Any, style: str) -> list[Any]:
-    """The vectors in the parsed JSON of a server, which speaks "openai" or "cohere", in the order of the texts."""
+    """The vectors in a server's answer (parsed JSON), in the order of the texts; `style` is "openai" or "cohere".
+
+    Raises:
+        KeyError or TypeError: the answer has another form.
+    """
     if style == "openai":  # each vector names its text, and any order is allowed
         by_index = {row["index"]: row["embedding"] for row in answer["data"]}
         return [by_index[index] for index in range(len(answer["data"]))]

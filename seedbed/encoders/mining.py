@@ -54,8 +54,9 @@ def neighbours(
     state: Path | None = None,
     rows: int = ROWS,
 ) -> tuple[pd.DataFrame, dict[str, Any]]:
-    """Mine the neighbours of a parallel corpus's sentences in a pool, by token means of one layer. Source: paper 001,
-    3.2.
+    """Mine the neighbours of a parallel corpus's sentences in a pool, by the cosine of token means of one layer.
+
+    Source: paper 001, section 3.2.
 
     Args:
         pairs: rows with `id`, `text` and `pivot`.
@@ -63,8 +64,8 @@ def neighbours(
             punctuation are left out and counted.
         weights: the backbone's published weights.
         mining: layer, number of neighbours, what they are near to, and a seed.
-        prefix: the prompt before every text: sentences of the columns `text` and `pivot` and of the pool are read alike
-            in training, too, as neither queries nor documents.
+        prefix: the prompt before every text, of `text`, `pivot` and the pool alike; in training, too, these sentences
+            are neither queries nor documents.
         state: a folder in which a killed run resumes; None: it starts again.
         rows: sentences of a block.
 
@@ -200,8 +201,8 @@ def audit_of(texts: Path) -> Path:
 def require_mined(texts: Path, weights: Path, *, prefix: str, mining: Mining | None) -> None:
     """Check that the neighbours in a table were mined with given backbone weights, settings and prompt.
 
-    The number of neighbours may differ. A file without an audit is a user's own, and may have been made in any way; it
-    is allowed if `mining` is None, as any settings are.
+    The number of neighbours may differ. With `mining` None all settings are accepted, and so is a file without an
+    audit, such as one that a user made.
 
     Raises:
         UserError: they were mined with something else, or the audit is missing or broken.

@@ -35,7 +35,7 @@ class LayersPooling(Pooling):
         raise NotImplementedError
 
     def forward(self, features: dict[str, Tensor | Any], **kwargs: Any) -> dict[str, Tensor | Any]:
-        """Add `sentence_embedding` (batch, width), without padding.
+        """Add `sentence_embedding` (batch, width), the mean over all tokens but padding.
 
         Args:
             features: `token_embeddings` (batch, tokens, width), `attention_mask` (batch, tokens) and
@@ -112,7 +112,7 @@ class WeightedLayers(LayersPooling):
     """Mean over tokens of a trained weighted sum of the last `layers` blocks' states.
 
     The weights are the softmax of scores that start at 0: they start equal and sum to 1. Source: paper 001, section
-    3.3, which says neither; a plain sum of four states would be four times as long.
+    3.3, which states neither the softmax nor the start; a plain sum of four states would be four times as long.
     """
 
     config_keys: ClassVar[list[str]] = ["embedding_dimension", "layers", "include_prompt"]

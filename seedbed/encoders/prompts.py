@@ -73,8 +73,8 @@ def read_prompts(model: Path) -> Prompts:
 
 
 def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
-    """The prompt before every text, where all are read alike: `prefix`, or if that is None, the one in the model's own
-    folder for what the texts are read as.
+    """The one prompt before all texts of a use: `prefix`, or if that is None, the prompt in the model's own file for
+    texts that are read as `read_as` ("query", "document" or "text").
 
     Raises:
         UserError: as `read_prompts`.
@@ -83,12 +83,15 @@ def plain_prompt(prefix: str | None, model: Path, read_as: str = TEXT) -> str:
 
 
 def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapping[str, str]:
-    """A prefix as it is, or for each language, if it has placeholders: columns of the registry, like `{flores}`.
+    """Fill in the placeholders of a prefix, columns of the registry like `{flores}`, for each language.
 
-    `own` gives some languages another prefix than the registry's columns do.
+    Args:
+        prefix: the prefix.
+        own: language -> prefix, which replaces the one by the registry.
 
     Returns:
-        Language -> prefix, of those that have all columns, in the order of the registry.
+        Language -> prefix, of the languages that have all these columns, in the order of the registry, and of those in
+        `own`. A prefix without placeholders is returned unchanged.
     """
     if not (columns := placeholders(prefix)):
         return prefix
@@ -132,7 +135,7 @@ def prompt_of(prompts: Mapping[str, str], language: str, where: str = "prefix") 
 
 
 def set_prompts(encoder: SentenceTransformer, prefix: Prefix, language: str = "") -> SentenceTransformer:
-    """Set the prompts of an encoder, which replace all that it has.
+    """Set the prompts of an encoder, which replace all that it has, in place; the encoder is returned.
 
     With `Prompts`, `encode_query` and `encode_document` put those of queries and documents before texts, and `encode`
     that of all other texts.
@@ -157,7 +160,7 @@ def set_prompts(encoder: SentenceTransformer, prefix: Prefix, language: str = ""
 
 
 def prompts_of(encoder: SentenceTransformer, columns: Sequence[str]) -> dict[str, str]:
-    """Column of texts -> what an encoder puts before its texts, by what they are read as."""
+    """Column of texts -> the encoder's prompt before them: by what they are read as (`READ_AS`), or the default one."""
     default = encoder.prompts.get(encoder.default_prompt_name) or ""
     return {name: encoder.prompts.get(READ_AS.get(name, ""), default) for name in columns}
 
@@ -172,10 +175,11 @@ def _known(encoder: SentenceTransformer, prompts: Mapping[str, str]) -> Mapping[
 
 
 def without_language(tokenizer: NllbTokenizer) -> PreTrainedTokenizerFast:
-    """The tokenizer, which ends a text and puts no language before it: a code that the text begins with is its token.
+    """NLLB's tokenizer without the language token that it puts before a text; it only adds the token of the end.
 
-    So its tokens of `kaz_Cyrl` and a text are those of the text where `src_lang` is `kaz_Cyrl`. It is of a class
-    without a language, since that of NLLB takes English wherever it is opened.
+    A language code at the start of a text becomes the token of this language. So `kaz_Cyrl` and a text have the same
+    tokens as the text alone has with `src_lang="kaz_Cyrl"`. The class is another, because NLLB's sets the language to
+    English whenever it is loaded.
     """
     bare, end = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str()), tokenizer.eos_token
     special = [(end, tokenizer.eos_token_id)]
@@ -187,13 +191,13 @@ def without_language(tokenizer: NllbTokenizer) -> PreTrainedTokenizerFast:
 def set_language(encoder: SentenceTransformer, language: str, folder: Path) -> str:
     """Set the prompt of one language as the encoder's prompt of every text, and return it.
 
-    Without a language it is the encoder's default prompt. `folder`, the encoder's, is for messages.
+    If `language` is empty, it is the encoder's default prompt. `folder`, the encoder's, is for messages.
 
     Returns:
         The prompt; empty, with the encoder unchanged, if its prompts do not depend on the language.
 
     Raises:
-        UserError: the encoder has no prompt for that language.
+        UserError: the encoder has no prompt for that language, or no default prompt if `language` is empty.
     """
     each = {name: prompt for name, prompt in encoder.prompts.items() if name not in ROLES}
     if not each:

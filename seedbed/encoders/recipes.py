@@ -82,7 +82,7 @@ class Data(Settings):
 
     @property
     def kind(self) -> str:
-        """The kind of its rows, such as text or triplets; that of a corpus is known after `of_kind`."""
+        """The kind of the rows, such as text or triplets; empty for a corpus before `of_kind` is called."""
         return {"written": "triplets", "neighbours": "parallel", "candidates": "text"}.get(self.key, self._kind)
 
     def of_kind(self, kind: str) -> None:
@@ -91,14 +91,14 @@ class Data(Settings):
 
     @property
     def drawn_from(self) -> tuple[str, ...]:
-        """The corpora that it is, or is sampled, generated or mined from."""
+        """The corpora that the data is, or is sampled, generated or mined from."""
         if not self:
             return ()
         return (self.origin, "text") if self.neighbours else (self.origin,)
 
     @property
     def sentences(self) -> str:
-        """The corpus of single texts that it is sampled from; empty if the data is something else."""
+        """The corpus of single texts that the data is sampled from; empty if the data is something else."""
         return self.corpus if self.corpus and self.kind == "text" else ""
 
     @property

@@ -80,7 +80,7 @@ class EndpointSettings(Settings):
 
 
 class Sides(Settings):
-    """Two backbones: one reads a text, the other its translation (LiRA)."""
+    """Two backbones: one encodes a text, the other its English translation (LiRA)."""
 
     multilingual: str
     """The backbone that reads the text."""
@@ -115,7 +115,7 @@ class Prompts(Settings):
 
     @property
     def differ(self) -> bool:
-        """Whether a text is read otherwise as a query, as a document or as neither."""
+        """Whether queries, documents and other texts have different prompts."""
         return len({self.query, self.document, self.text}) > 1
 
 
@@ -173,7 +173,9 @@ ORIGINS = ("source", "endpoint", "fusion", "pair")
 
 
 class Reference(Settings):
-    """An encoder of the study, with the language and seed of the encoder that refers to it, else its first seed."""
+    """An encoder of the study, with the language and seed of the encoder that refers to it; if its recipe lacks this
+    seed, with the recipe's first one.
+    """
 
     backbone: str
     """A name under `backbones`."""

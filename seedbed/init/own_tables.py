@@ -235,5 +235,5 @@ def scale_of(scores: pd.Series) -> tuple[float, float]:
 
 
 def first(wrong: pd.Series) -> int:
-    """The number of the first row of which something is so, from 1."""
+    """The number, from 1, of the first row that is true; at least one row must be."""
     return int(wrong.to_numpy().argmax()) + 1

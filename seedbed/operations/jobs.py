@@ -90,7 +90,7 @@ class Job:
         return importlib.import_module(f"scripts.{self.rule}").Job.model_validate(self.value)
 
     def of(self, name: str, default: Any = None) -> Any:
-        """One of the arguments, or the default if the program has none of this name."""
+        """The value of one of the arguments; `default` if the program has no argument of this name."""
         return getattr(self.arguments, name, default)
 
 

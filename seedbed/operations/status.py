@@ -37,10 +37,11 @@ def state_of(job: Job, known: Events) -> State:
 
 
 def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
-    """A page for the terminal: totals, a table of languages by rule files, and the failed and running jobs.
+    """The status as text for a terminal: totals, a table of languages by rule files, and the failed and running jobs.
 
     Args:
-        rooms: rule -> rule file, in the order of the columns; one without jobs has no column.
+        rooms: rule -> rule file, in the order of the columns; a rule file without jobs has no column.
+        known: the recorded events of the study's runs.
     """
     by_state: dict[State, list[Job]] = {"done": [], "running": [], "failed": [], "to do": []}
     cells: dict[tuple[str, str], Counter[str]] = {}
@@ -87,12 +88,18 @@ def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
     lines = [f"{title}:"]
     for job in jobs[:limit]:
         wildcards = " ".join(f"{name}={value}" for name, value in job.wildcards.items())
-        since = f"since {_clock(known.last[job.outputs[0]].time)}" if title == "running" else ""
-        lines.append(f"  {job.rule} {wildcards} {since}".rstrip())
+        lines.append(f"  {job.rule} {wildcards} {_since(job, known) if title == 'running' else ''}".rstrip())
         lines += [f"    {log}" for log in logs_of(job, known)]
     if len(jobs) > limit:
         lines.append(f"  and {len(jobs) - limit} more")
     return "\n".join(lines)
+
+
+def _since(job: Job, known: Events) -> str:
+    """Since when a running job runs; one that began after the events were read has no event of this run, but a log."""
+    last = known.last.get(job.outputs[0])
+    begun = last and last.kind == BEGAN and known.run_since is not None and last.time >= known.run_since
+    return f"since {_clock(last.time if begun else _written(job.log))}"
 
 
 def logs_of(job: Job, known: Events) -> list[str]:

@@ -60,7 +60,11 @@ class Needs:
         return self._loads[key]
 
     def of(self, rule: str) -> dict[str, Any]:
-        """The resources of a rule, as Snakemake calls them: `mem_mb` and `runtime` (minutes) grow with each attempt."""
+        """The resources of a rule for Snakemake: name -> number, or a function of a job's wildcards.
+
+        `mem_mb` (main memory) and `runtime` (minutes) grow with each attempt. `gpu` is the number of GPUs and `gpu_mb`
+        the MiB of each. Where the study has `gpus.memory`, there is also the resource by which GPUs are requested.
+        """
         cost, opens = self.costs.rules[rule], rule in MODELS
 
         def load(wildcards: Any) -> Load:

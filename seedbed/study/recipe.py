@@ -126,7 +126,7 @@ class StudyRecipe(Part):
 
     @property
     def spec(self) -> Recipe:
-        """Its entry."""
+        """Its settings: its entry in the study's `recipes`."""
         return self.study.recipes[self.name]
 
     def other(self, name: str) -> "StudyRecipe":
@@ -360,7 +360,9 @@ class StudyRecipe(Part):
 
     @cached_property
     def chooses_by(self) -> str:
-        """The recipe whose encoder chooses its English, by a policy or by features; empty: no encoder chooses it."""
+        """The recipe whose encoder chooses the English translations for it, by a policy or by features; empty: no
+        encoder chooses them.
+        """
         english = self.spec.english
         asked = english.choose == "actor" or (english.choose == "critic" and not english.similarity)
         return self.chooser if asked else ""

@@ -82,13 +82,16 @@ class _Score:
 
 
 def measure(scores: Path, block: Block, language: str, statistics: Statistics) -> Measure:
-    """Read the scores of all systems of a block in one language, and resample their items together.
+    """Read the scores of all systems of a block in one language, and bootstrap all systems over the same sampled items.
 
-    For a column of overlap, measure their triplets, in the folder of results that has the folder `scores`.
+    For a column of overlap, measure the overlap in the systems' triplets instead, each system with its own samples.
+
+    Args:
+        scores: the folder of score files. Its parent is the folder of results, which has the files of triplets.
 
     Raises:
-        UserError: a score file is missing or contradicts its items, systems were scored on different items; a file of
-            triplets is missing, empty, or lacks a column.
+        UserError: a score file is missing, lacks the metric or contradicts its items; systems were scored on different
+            items; or a file of triplets is missing, empty, or lacks a column.
     """
     if block.column.protocol == OVERLAP:
         return _overlap(scores.parent, block, language, statistics)
@@ -129,7 +132,9 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
 
 
 def interval(metric: Metric, drawn: Drawn, statistics: Statistics) -> tuple[float, float]:
-    """The interval of a system's score over items and seeds, in points."""
+    """The bootstrap interval (low, high) of a system's score over items and seeds, in points, at the level of
+    `statistics`.
+    """
     values = with_seeds(drawn.over_items, drawn.by_seed, seed=statistics.seed)
     low, high = metric.by.interval(values, statistics.level)
     return metric.points * low, metric.points * high

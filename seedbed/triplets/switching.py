@@ -38,10 +38,13 @@ def _foreign(script: str) -> regex.Pattern[str]:
 
 
 def other_script(text: str, script: str) -> bool:
-    """Whether a word, or two letters in a row, is in a script that is neither `script` (ISO 15924) nor Latin.
+    """Whether two consecutive letters of a text are in scripts other than `script` (ISO 15924) and Latin.
 
     Single letters (a variable, a unit), digits, punctuation and emoji do not count; Korean may contain Han, and
     Japanese its three scripts. For Latin words, which are common as names and brands, see `latin_share`.
+
+    Raises:
+        UserError: no such script.
     """
     return _foreign(script).search(unicodedata.normalize("NFKC", text)) is not None
 

@@ -74,7 +74,11 @@ class Nearest:
         self.indices = np.empty((len(self.queries), 0), np.int64)
 
     def add(self, block: ArrayLike) -> None:
-        """Search the next rows (m, d) of the corpus, m >= 0."""
+        """Search the next rows (m, d) of the corpus, m >= 0.
+
+        Raises:
+            UserError: another d than the queries have, or vectors that are not finite.
+        """
         block = np.asarray(block, np.float32)
         if not len(block):
             return
@@ -123,7 +127,8 @@ def distance_bounds(
     product in float32.
 
     Returns:
-        A function from a block of b queries to the bounds (b, m) of their distances, and the unit of the bounds.
+        A function from a slice of b queries to their lower and upper bounds, (b, m) each, and the unit of these: times
+        the unit they are bounds of the distances.
     """
     left, right, unit = _euclidean_proxies(queries, corpus)
     own = (_lengths(left[:, 1:]) ** 2).astype(np.float32)[:, None]
@@ -308,7 +313,7 @@ def _margin(dimension: int) -> float:
 def scores_of_pairs(
     queries: NDArray, corpus: NDArray, rows: NDArray, columns: NDArray, metric: Distance
 ) -> NDArray[np.float32]:
-    """Exact scores (p,) of the pairs queries[rows], corpus[columns]."""
+    """Scores (p,) of the pairs queries[rows], corpus[columns], computed in float64 and rounded to float32."""
     scores = np.empty(len(rows), np.float32)
     for start in range(0, len(rows), _PAIRS):
         pairs = slice(start, start + _PAIRS)
@@ -334,7 +339,14 @@ def _score(q: NDArray[np.float64], c: NDArray[np.float64], metric: Distance) -> 
 
 
 def first_of_rows(rows: NDArray, columns: NDArray, costs: NDArray, k: int) -> NDArray[np.int64]:
-    """Positions (b, k) of the k pairs of each row with the lowest cost, then the lowest column; `rows` is sorted."""
+    """Positions (b, k), among p pairs, of each row's k pairs with the lowest costs; ties go to the lower column.
+
+    Args:
+        rows: the pairs' rows (p,), sorted; each of b rows has k pairs or more.
+        columns: the pairs' columns (p,).
+        costs: the pairs' costs (p,).
+        k: the number of pairs of a row.
+    """
     order = np.lexsort((columns, costs, rows))
     starts = np.flatnonzero(np.diff(rows, prepend=-1))
     return order[starts[:, None] + np.arange(k)]

@@ -24,8 +24,8 @@ once.
 
 
 def encode_ahead(encode: Encode, texts: Sequence[str]) -> Encode:
-    """Encode `texts`, maybe none, now in one call, and return a function that looks vectors up and encodes only further
-    texts.
+    """Encode `texts` in one call, and return a function that encodes only texts that it has not encoded before; it
+    looks up the vectors of all others. `texts` may be empty.
     """
     known: dict[str, np.ndarray] = {}
 
@@ -52,8 +52,8 @@ def with_disk_cache(
     Args:
         encode: texts -> vectors (n, d).
         folder: the cache of one encoder, see `embeddings_folder`; it is created at the first write.
-        remote: texts are sent to a server, and none twice: a job waits while another sends texts of the same part.
-            Local encoders encode a text twice rather than wait.
+        remote: True: `encode` sends texts to a server. Then no text is sent twice: a job waits while another job sends
+            texts of the same part, see LOCKS. False: two jobs may encode the same text; none waits.
         named: maps a text to everything that its vector depends on.
 
     Returns:

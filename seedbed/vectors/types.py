@@ -28,14 +28,16 @@ class ReadAs:
     """What texts are read as -> their `Encode`, where that is another."""
 
     def __call__(self, texts: Sequence[str]) -> np.ndarray:
-        """Embeddings (n, d) of texts that are neither."""
+        """Vectors (n, d) of texts that are neither query nor document."""
         return self.text(texts)
 
     def each(self, change: Callable[[Encode], Encode]) -> ReadAs:
-        """The same of changed functions."""
+        """A `ReadAs` of `change(encode)` for each of its functions."""
         return ReadAs(change(self.text), {name: change(encode) for name, encode in self.others.items()})
 
 
 def reading(encode: Encode, name: str) -> Encode:
-    """The `Encode` of texts that are read as `name`; that of all texts where they are read alike."""
+    """The `Encode` of texts that are read as `name`, such as "query"; if there is none for these, that of all other
+    texts.
+    """
     return encode.others.get(name, encode.text) if isinstance(encode, ReadAs) else encode

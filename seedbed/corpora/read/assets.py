@@ -94,10 +94,10 @@ def wheel(store: Store, requirement: str, digest: str) -> Path:
 
     Args:
         requirement: name==version.
-        digest: its sha256; empty: the lock file's.
+        digest: its sha256; empty: the lock file's, which the first download writes.
 
     Raises:
-        UserError: pip cannot fetch it, or its sha256 differs.
+        UserError: the requirement is not name==version, pip cannot fetch the wheel, or its sha256 differs.
     """
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*==[\w.+!-]+", requirement):
         raise UserError(f"package {requirement!r}: write name==version")

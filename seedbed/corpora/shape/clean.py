@@ -93,7 +93,7 @@ def characters(text: str) -> list[str]:
 
 
 def words(text: str) -> list[str]:
-    """Words of a text in its comparable form; in scripts without blanks, its characters."""
+    """Words of a text after `comparable`; in scripts without spaces between words, its characters."""
     return split_words(comparable(text))
 
 

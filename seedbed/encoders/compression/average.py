@@ -18,7 +18,7 @@ Weights = Mapping[str, nn.Parameter]
 
 
 def average(encoder: SentenceTransformer, others: Iterable[SentenceTransformer]) -> SentenceTransformer:
-    """The mean of the weights of an encoder and of others with the same start point.
+    """Make an encoder of the mean weights of an encoder and of others with the same start point.
 
     Raises:
         UserError: the encoder has no transformer, or one with parallel adapters; or another encoder has weights of

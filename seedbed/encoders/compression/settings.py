@@ -32,7 +32,7 @@ class Copy(Settings):
 
     @property
     def of_start(self) -> bool:
-        """Whether it also needs the start point of their training, as START."""
+        """Whether it also needs the start point of the encoder's training."""
         return False
 
     def compress(
@@ -43,7 +43,8 @@ class Copy(Settings):
         Args:
             encoder: the original.
             texts: sentences without prompts.
-            folders: ORIGINAL; with `of_seeds` also a folder for each other seed, with `of_start` START.
+            folders: ORIGINAL -> the given encoder's folder; with `of_seeds` also a folder for each other seed; with
+                `of_start` also START -> the start point's.
         """
         raise NotImplementedError
 
@@ -154,8 +155,9 @@ class Int8(Copy):
 class Trimmed(Copy):
     """Tokenizer and word embeddings without the tokens that the texts do not use; the texts' letters remain.
 
-    On the texts themselves the vectors equal the original's exactly. A word with a dropped token is split into smaller
-    tokens. Source: Abdaoui et al. (2020, "Load what you need: smaller versions of multilingual BERT").
+    With a `least_count` of 1 the vectors of the texts equal the original's exactly. A word with a dropped token is
+    split into smaller tokens. Source: Abdaoui et al. (2020, "Load what you need: smaller versions of multilingual
+    BERT").
     """
 
     least_count: int = Field(1, ge=1)

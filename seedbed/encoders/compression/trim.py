@@ -50,8 +50,8 @@ def kept_ids(tokenizer: PreTrainedTokenizerFast, counts: Counter[int], *, least:
 
 
 def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tokenizer:
-    """Make a tokenizer of a subset of tokens; the n-th of these ids becomes n. Texts of these tokens are split as
-    before.
+    """Make a tokenizer of a subset of tokens; the id at position n of `ids`, from 0, becomes n. Texts of these tokens
+    are split as before.
 
     Raises:
         UserError: a tokenizer of another type than KINDS.
@@ -76,8 +76,8 @@ def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tok
 def trim(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) -> SentenceTransformer:
     """Remove from an encoder, in place, the tokens that texts do not use, with or without its prompts before them.
 
-    On these texts its vectors are unchanged. Source: Abdaoui et al. (2020, "Load what you need"), who trim multilingual
-    models to the tokens of a language.
+    With `least` 1 its vectors of these texts are unchanged. Source: Abdaoui et al. (2020, "Load what you need"), who
+    trim multilingual models to the tokens of a language.
 
     Args:
         encoder: changed in place and returned.

@@ -81,7 +81,8 @@ class ListwiseLoss(nn.Module):
     Args:
         encoder: the encoder in training.
         queries: integers (rows,), the number of each row's query; equal texts have equal numbers.
-        documents: integers (rows,), the number of each row's document; equal texts have equal numbers.
+        documents: integers (rows,), the number of each row's document; equal texts of one language have equal numbers,
+            those of two languages have not.
         relevant: booleans (rows,), whether the row's document is relevant to its query. If not, the row only
             contributes a document.
         languages: integers (rows,), the language of each row's document; None: all are in one language.

@@ -39,7 +39,8 @@ class Masking:
 def masked_cross_entropy(head: PreTrainedModel, states: Tensor, targets: Tensor) -> Tensor:
     """Mean cross-entropy of masked tokens, from their last states (n, width) and the tokens (n,) that belong there.
 
-    Of these alone: scores of a vocabulary of 250,000 for every token would fill a GPU.
+    `head` is that of `mlm_head.load_head` or `head_of`. The states are of masked tokens only, because scores of a
+    vocabulary of 250,000 for every token would fill a GPU.
     """
     scores = head(inputs_embeds=states[None]).logits[0]
     return cross_entropy(scores.to(torch.promote_types(scores.dtype, torch.float32)), targets)

@@ -194,13 +194,16 @@ def of_modules(encoder: SentenceTransformer, modules: list[Module]) -> SentenceT
 
 
 def directory_of(weights: Path, *, adapted: bool = False) -> Path:
-    """Check a directory of weights, of transformers or of sentence-transformers, and return the one that holds the
+    """Check a directory of weights, of transformers or of sentence-transformers, and return the directory of its
     transformer.
 
-    Parallel adapters are refused, since they would be lost, unless they are read too (`adapted`).
+    Args:
+        weights: the directory.
+        adapted: the caller loads parallel adapters too; otherwise weights with them are refused.
 
     Raises:
-        UserError: no such directory, or no config.json, tokenizer or safetensors in it.
+        UserError: no such directory; no config.json, tokenizer or safetensors in it; parallel adapters that would be
+            lost; or the directory is refused by `model_files.check`.
     """
     if not weights.is_dir():
         raise UserError(f"{weights}: no such directory; expected weights as save_pretrained writes them")
@@ -288,7 +291,7 @@ def save_with(transformer: Transformer, options: dict[str, Any]) -> None:
 
 
 def limited(transformer: Transformer) -> Transformer:
-    """The transformer, changed so that it reads as many tokens as it can and pads on the right."""
+    """Make a transformer take as many tokens as it can and pad on the right, in place; it is returned."""
     transformer.max_seq_length = max_tokens(transformer.auto_model, transformer.max_seq_length)
     # The first token must be at the first place: BERT's positions count from there.
     transformer.tokenizer.padding_side = "right"

@@ -33,8 +33,8 @@ class Table(nn.Module):
 def lookup(weights: Path) -> SentenceTransformer:
     """Load an encoder with pooling own that only looks up input embeddings of texts, without its transformer.
 
-    The other weights are not read, unless the model computes more of a token than a row of its table, or its file calls
-    the table by another name.
+    The other weights are not read. If the input embeddings are not the rows of one table, or the file has no such table
+    under the model's name for it, the whole encoder is loaded instead.
 
     Raises:
         UserError: as `load`.

@@ -63,7 +63,7 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
 
 
 def head_of(model: PreTrainedModel) -> PreTrainedModel:
-    """The head of a `...ForMaskedLM` that is called like that of `load_head`; it shares the model's weights."""
+    """The head of a `...ForMaskedLM`, which is called as that of `load_head` and shares the model's weights."""
     head = copy.copy(model)
     head._modules = {**model._modules, model.base_model_prefix: _Given()}
     return head

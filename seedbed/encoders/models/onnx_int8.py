@@ -71,7 +71,8 @@ class Int8Transformer(Module):
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, Tensor | int]:
         """Tokenise texts with a prompt before them: `input_ids` and `attention_mask`, (b, t) each.
 
-        With a prompt also `prompt_length`, its tokens: a Pooling with `include_prompt: false` leaves so many out.
+        With a prompt also `prompt_length`, the number of its tokens; a Pooling with `include_prompt: false` leaves them
+        out.
         """
         texts = [f"{prompt or ''}{text}" for text in inputs]
         cut = {"truncation": self.max_seq_length is not None, "max_length": self.max_seq_length}

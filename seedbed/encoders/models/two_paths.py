@@ -165,12 +165,12 @@ class TwoPaths(Module):
 
     @property
     def tokenizer(self) -> Any:
-        """The text's tokenizer."""
+        """The tokenizer of the text's encoder; with fusion english, of the English encoder."""
         return next(iter(self.sides.values())).tokenizer
 
     @property
     def max_seq_length(self) -> int | None:
-        """Tokens of the text; longer ones are truncated."""
+        """Maximum tokens of the text, or with fusion english of the translation; longer ones are truncated."""
         return next(iter(self.sides.values())).max_seq_length
 
     def get_embedding_dimension(self) -> int:
@@ -292,7 +292,7 @@ MODULES = {f"{kind.__module__}.{kind.__name__}": kind for kind in (FeaturePath, 
 
 
 def sides_of(encoder: SentenceTransformer) -> list[SentenceTransformer]:
-    """The encoders with a tokenizer: the encoder itself, or the two of a two-path encoder."""
+    """The encoders with a tokenizer: the encoder itself, or those of a two-path encoder."""
     return [*encoder[0].sides.values()] if isinstance(encoder[0], TwoPaths) else [encoder]
 
 

@@ -33,14 +33,14 @@ def add_english_path(
 ) -> SentenceTransformer:
     """Make a two-path encoder of an encoder of texts; an existing two-path encoder gets the translations only.
 
-    Its prompts for queries and documents are put before the translation; the source's is the same for all texts.
-    Fusion concat adds a linear map, which is the identity before training.
+    The English encoder's prompts for queries and documents are put before translations; the source has one prompt for
+    all texts. Fusion concat adds a linear map, which is the identity before training.
 
     Args:
         source: the encoder of the texts, or a two-path encoder.
         english: the English encoder's weights; with sentence-transformers' modules if it has them, else mean pooling.
         english_path: the fusion and the translations.
-        prefix: the source's prompt.
+        prefix: the source's prompt, which `source` has already; a mapping of languages to prompts is refused.
 
     Raises:
         UserError: a prompt of the source that depends on the language, or differs between queries and documents;

@@ -29,11 +29,10 @@ ROWS = 64
 def write_vectors(
     folder: Path, texts: Mapping[str, Iterable[str]], output: Path, state: Path | None = None
 ) -> dict[str, Any]:
-    """Encode texts, each once after each prompt that it is read with, and write their vectors; equal sets of texts give
-    equal bytes.
+    """Encode texts, each once with each of its prompts, and write their vectors; equal sets of texts give equal bytes.
 
     Args:
-        folder: the encoder's folder; texts are not truncated beyond its limit, and dropout is off.
+        folder: the encoder's folder; texts are truncated at its maximum length, and dropout is off.
         texts: column -> texts in any order, with repetitions. The column says what they are read as (`READ_AS`).
         output: the folder that is written, replaced as a whole at the end: VECTORS (texts, width) in float32, KEYS for
             looking up a text after a prompt, and a manifest.

@@ -96,7 +96,7 @@ class Anchoring(Objective):
         return of_modules(encoder, [encoder[0], path.to(encoder.device)])
 
     def whole_batch_reason(self, training):
-        """If the transformer is trained: the loss reads a text's features, of which the vector is the mean."""
+        """A reason if the transformer is trained: the loss reads a text's features, not only their mean."""
         return "" if training.part == "head" else "reads features of texts"
 
     def rates(self, training):

@@ -33,7 +33,7 @@ class Contrast(Objective):
     uses_temperature = True
 
     def columns(self, table):
-        """Select the text columns; single texts are their own positives, whose column is read as `text` is."""
+        """Select the text columns. Single texts are their own positives, as `same_text`, with the same prompt."""
         columns = super().columns(table)
         return {"text": columns["text"], "same_text": columns["text"]} if "text" in columns else columns
 
@@ -61,7 +61,7 @@ class Contrast(Objective):
         )
 
     def whole_batch_reason(self, training):
-        """With masked language modelling: it reads states of tokens."""
+        """A reason with masked language modelling: the loss reads states of tokens."""
         return "predicts masked words" if training.mlm_weight else ""
 
     def remarks(self, encoder, columns, folders):

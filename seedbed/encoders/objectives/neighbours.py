@@ -67,7 +67,7 @@ class Neighbours(Objective):
         return (("pivot", "text", *ranks), ("anchor", "positive", *ranks), ("sentence1", "sentence2", *ranks))
 
     def read_as(self, columns):
-        """As `Objective.read_as`, but neighbours are read as the positives that they are neighbours of."""
+        """As `Objective.read_as`, but neighbours have the prompt of the positives."""
         return {name: columns[1] if name.startswith(NEIGHBOUR) else name for name in columns}
 
     @property

@@ -9,8 +9,8 @@ from seedbed.settings import Seed
 
 
 class Vocabulary(Objective):
-    """A unigram tokenizer trained on sentences, and new word embeddings for its tokens; all other weights are
-    unchanged.
+    """A tokenizer of the backbone's type trained on sentences, and new word embeddings for its tokens; all other
+    weights are unchanged.
 
     Source: paper 004, section 3, and appendix B.2 for the defaults.
 

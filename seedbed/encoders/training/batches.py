@@ -79,8 +79,9 @@ def lay_out(
         and `missing`, how many ids a language lacks.
 
     Raises:
-        UserError: too few rows for one step; a set that fills no batch in any language; or, for cross-lingual batches,
-            one language only, no two languages with enough common rows, or another number of columns than two or three.
+        UserError: too few rows for one step; a set that fills no batch in any language; for cross-lingual batches,
+            one language only, no two languages with enough common rows, or another number of columns than two or three;
+            or a language without a prompt in `prefix`.
     """
     ids: dict[str, pd.Series] = {}
     columns: dict[str, None] = {}

@@ -17,13 +17,13 @@ def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
     """Context in which an encoder encodes at most `texts` texts at once wherever gradients are computed.
 
     Each chunk is encoded without storing activations, and again with the same dropout in the backward pass. The loss
-    sees the vectors of the whole batch. Without dropout, loss and gradients equal those of the whole batch up to
-    rounding. Source: Gao et al. (2021, "Scaling deep contrastive learning batch size under memory limited setup"),
-    section 3.
+    sees the vectors of the whole batch. Of a chunk's outputs only `sentence_embedding` is returned. Without dropout,
+    loss and gradients equal those of the whole batch up to rounding. Source: Gao et al. (2021, "Scaling deep
+    contrastive learning batch size under memory limited setup"), section 3.
 
     Args:
         encoder: the encoder in training.
-        texts: texts of a chunk; 0: the whole batch at once.
+        texts: the number of texts in a chunk; 0: the whole batch is encoded at once.
     """
     whole = encoder.forward
 
@@ -44,7 +44,7 @@ def in_chunks(encoder: SentenceTransformer, texts: int) -> Iterator[None]:
 
 @contextlib.contextmanager
 def encoding_by(encoder: SentenceTransformer, forward: Callable[..., dict[str, Any]]) -> Iterator[None]:
-    """Context in which an encoder encodes by another function."""
+    """Context in which `forward` replaces the encoder's method of this name."""
     before = encoder.__dict__.get("forward")
     encoder.forward = forward
     try:

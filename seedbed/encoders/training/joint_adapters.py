@@ -230,7 +230,7 @@ class JointContrast(nn.Module):
         memory.require_fit(self.encoder(code), columns, self.training_settings, max(self.prompts[code], key=len))
 
     def read(self, rows: Sequence[Sequence[tuple[str, str]]]) -> dict[str, Any]:
-        """Collate rows into the arguments of `forward`: tokenised sentences by language, and their indices in it."""
+        """Collate rows into the keyword arguments of `forward`; a row is a list of (language, text) by column."""
         if not any(row[-1][1] for row in rows):  # no row has a negative
             rows = [row[:-1] for row in rows]
         owner = rows[0][0][0]  # encodes the empty text that replaces a missing negative

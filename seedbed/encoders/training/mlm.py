@@ -107,7 +107,7 @@ def blocks(texts: CorpusSentences, tokenizer: PreTrainedTokenizerBase, length: i
     shorter block is left out.
 
     Returns:
-        Token ids (n, length).
+        Token ids (n, length), in uint16 if the vocabulary fits, else in int32.
 
     Raises:
         UserError: the text is shorter than one block.

@@ -71,8 +71,8 @@ def share(rows: int) -> slice:
 def gathered(own: Tensor, rows: int) -> Tensor:
     """The vectors (rows, width) of all rows, in every process, from those (share, width) of each.
 
-    Every process has the gradient of the whole loss, of which only its own rows' part goes further. It is multiplied by
-    the number of processes, since `average` divides what all of them add up.
+    In the backward pass every process gets the gradient of the whole loss and passes on that of its own rows only. This
+    is multiplied by the number of processes, because `average` divides the sum over the processes by it.
     """
     return _Gathered.apply(own, rows)
 

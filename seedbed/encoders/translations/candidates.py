@@ -31,7 +31,9 @@ class Candidates(NamedTuple):
     """Judge's scores (n, K, 3), nan where there is no candidate; None: there are none."""
 
     def distinct(self) -> tuple[list[str], Tensor]:
-        """The translations that can be chosen, each once, and where each candidate (n, K) is among them; 0 for none."""
+        """The distinct translations that can be chosen, and the index (n, K) of each candidate among them; 0 for a
+        candidate that cannot be chosen.
+        """
         places: dict[str, int] = {}
         rows = [
             [places.setdefault(text, len(places)) if there else 0 for text, there in zip(row, mask, strict=True)]
@@ -88,8 +90,8 @@ def unpack_candidates(table: pd.DataFrame) -> Candidates:
     as for a text in the pivot language, which is its own translation, all can be chosen.
 
     Raises:
-        UserError: texts with other translators than the first, fewer than three scores, or one outside 1 to 10; or no
-            text has a candidate.
+        UserError: texts with other translators than the first, fewer than three scores, or one outside 1 to 10; no
+            candidate was scored although a text has several; or no text has a candidate.
     """
     rows = [json.loads(cell) for cell in table["candidates"]]
     translators = [one["translator"] for one in rows[0]]

@@ -11,7 +11,7 @@ from seedbed.io import UserError, read_table
 
 
 class ChosenEnglish(NamedTuple):
-    """Whose English of a text was chosen."""
+    """The translator whose English translation of a text was chosen, and those among whom it was chosen."""
 
     translator: str
     usable: tuple[str, ...]
@@ -26,7 +26,7 @@ def read_english(files: Sequence[Path]) -> dict[str, str]:
     """Text -> the English that was chosen for it, of several files of choices.
 
     Raises:
-        UserError: as `read_table`; or a text has two.
+        UserError: as `read_table`; or a text has two different translations.
     """
     found: dict[str, str] = {}
     for file in files:
@@ -38,7 +38,11 @@ def read_english(files: Sequence[Path]) -> dict[str, str]:
 
 
 def read_choices(files: Sequence[Path]) -> dict[str, ChosenEnglish]:
-    """Text -> whose English was chosen for it, of several files of choices; UserError: as `read_table`."""
+    """Text -> the translator whose English was chosen for it, of several files of choices.
+
+    Raises:
+        UserError: as `read_table`.
+    """
     ending, found = ":probability", {}
     for file in files:
         table = read_table(file, ["id", "text", "translator"])

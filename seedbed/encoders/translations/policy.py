@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.util import batch_to_device
@@ -27,7 +28,7 @@ BATCH = 64
 
 
 def pooled_states(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
-    """States (n, size, d) of texts by the encoder's transformer, with the encoder's prompt before them, on the CPU."""
+    """The transformer's states of texts after the encoder's prompt, pooled by `pool_time`: (n, size, d), on the CPU."""
 
     def pooled(tokens: dict[str, Any]) -> Tensor:
         made = encoder[0](dict(tokens))
@@ -37,7 +38,10 @@ def pooled_states(encoder: SentenceTransformer, texts: Sequence[str], size: int)
 
 
 def pooled_inputs(encoder: SentenceTransformer, texts: Sequence[str], size: int) -> Tensor:
-    """Input embeddings of texts without a prompt, as (n, size, d): v of equation 6, without what A.4 does not have."""
+    """Input embeddings of texts without a prompt, pooled by `pool_time`: (n, size, d), on the CPU.
+
+    These are v of paper 002, equation 6, but without its projection, as in appendix A.4.
+    """
     look_up = encoder[0].auto_model.get_input_embeddings()
 
     def pooled(tokens: dict[str, Any]) -> Tensor:
@@ -54,7 +58,7 @@ def features(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
 
 
 def unit_vectors(encoder: SentenceTransformer, texts: Sequence[str]) -> Tensor:
-    """Vectors of texts (n, d) after the encoder's prompt, of length one: h."""
+    """Vectors (n, d), of length one and on the CPU, of texts after the encoder's prompt: h of equations 3 and 5."""
     return _by_batches(encoder, texts, lambda tokens: normalize(encoder(dict(tokens))["sentence_embedding"], dim=1))
 
 
@@ -77,7 +81,9 @@ def _by_batches(encoder: SentenceTransformer, texts: Sequence[str], make: Any, *
 
 
 def similarities(prefix: Tensor, values: Tensor) -> Tensor:
-    """Equation 7: cosines (b, k) of features (b, s, d) with candidates (b, k, s, d), each flattened."""
+    """Cosines (b, k) in float32 of features (b, s, d) with candidates (b, k, s, d), each flattened. Source: paper 002,
+    equation 7.
+    """
     with torch.autocast(prefix.device.type, enabled=False):
         return cosine_similarity(prefix.float().flatten(1)[:, None], values.float().flatten(2), dim=2)
 
@@ -126,11 +132,16 @@ class Environment:
         self.weight = similarity_weight
 
     def features(self, rows: Tensor, similarity: Tensor) -> Tensor:
-        """c of equation 9 (b, k, 4); a judge's scores as fractions of 10."""
+        """The policy's input (b, k, 4) for texts with the indices `rows` (b,): a judge's three scores as fractions of
+        10, and `similarity` (b, k). Source: paper 002, equation 9.
+        """
         return torch.cat([self.shown[rows].to(similarity), similarity[..., None]], dim=2)
 
     def rewards(self, rows: Tensor, similarity: Tensor) -> Tensor:
-        """Rewards (b, k) by equation 10 of paper 002: the judge's part + d similarity."""
+        """Rewards (b, k) for texts with the indices `rows` (b,): the judge's part + d `similarity` (b, k).
+
+        Source: paper 002, equation 10.
+        """
         return self.judged[rows].to(similarity) + self.weight * similarity
 
 
@@ -144,7 +155,7 @@ def read_actor(folder: Path) -> Actor:
         state = load_file(folder / ACTOR)
         actor = Actor(len(state["layers.0.bias"]))
         actor.load_state_dict(state)
-    except (OSError, KeyError, RuntimeError) as error:
+    except (OSError, KeyError, RuntimeError, SafetensorError) as error:
         reason = " ".join(str(error).split())[:120]
         advice = "take an encoder of a recipe that trains one"
         raise UserError(f"{folder}: no policy in {ACTOR} ({reason}); {advice}") from None

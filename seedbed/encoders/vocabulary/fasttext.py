@@ -22,7 +22,8 @@ def vectors(texts: Iterable[list[str]], settings: Vocabulary) -> dict[str, np.nd
         settings: dimensions, negatives, epochs, min_count and bucket are used.
 
     Returns:
-        Token -> vector (dimensions,), of the tokens that occur min_count times or more.
+        Token -> vector (dimensions,), of the tokens that occur min_count times or more, and of `</s>`, which fastText
+        adds at the end of each text.
 
     Raises:
         UserError: no token occurs often enough.

@@ -42,7 +42,8 @@ def replace_vocabulary(
     """Replace an encoder's vocabulary by one trained on a text, and save it; all weights but word embeddings are
     unchanged.
 
-    A head for masked language modelling is saved too if the backbone has one; the bias of each new token is zero.
+    A head for masked language modelling is saved too if the backbone has one; its decoder has the new word embeddings,
+    and each bias is zero.
 
     Args:
         weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the latter
@@ -56,7 +57,7 @@ def replace_vocabulary(
 
     Returns:
         The size of the vocabulary, the settings, the counts of `focus.initialise`, and for the old and the new
-        tokenizer the share of unknown tokens and the tokens of a word in held-out sentences.
+        tokenizer the share of unknown tokens and the mean number of tokens of a word, in held-out sentences.
 
     Raises:
         UserError: weights that cannot be loaded; a padding id that differs between tokenizer and config, or that

@@ -205,8 +205,8 @@ def _bpe(form: dict[str, Any], special: list[str], texts: Texts, settings: Vocab
 def comparable_forms(tokenizer: PreTrainedTokenizerBase) -> dict[str, str]:
     """Token -> the spelling by which tokens of two tokenizers are compared: its text, with ▁ where a word begins.
 
-    Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which takes all incomplete characters for one token, and all
-    white space too (docs/papers/modular.md). Special tokens are compared like others.
+    Special tokens are compared like others. Source: deepfocus 1.0.1, of Dobler and de Melo (2023), which unlike this
+    function gives all incomplete characters one form, and all white space too (docs/papers/modular.md).
     """
     model = json.loads(tokenizer.backend_tokenizer.to_str())["model"]
     if model["type"] == "WordPiece":
@@ -243,7 +243,7 @@ def pieces(source: PreTrainedTokenizerBase, target: PreTrainedTokenizerBase) -> 
 
 
 def unknown_share(tokenizer: PreTrainedTokenizerBase, texts: Iterable[str]) -> tuple[float, float]:
-    """The share of unknown tokens in texts, and the mean number of tokens of a word (between blanks).
+    """The share of unknown tokens in texts, and the mean number of tokens of a word; words are separated by spaces.
 
     Raises:
         UserError: the texts have no token.

@@ -100,7 +100,7 @@ def load(name: str) -> ModuleType:
     """Import the file of a protocol.
 
     Raises:
-        UserError: a study's own file that cannot be imported, or that lacks PROTOCOL, METRICS or score.
+        UserError: a custom protocol's file does not exist, cannot be imported, or lacks PROTOCOL, METRICS or score.
     """
     _folders()
     try:

@@ -55,7 +55,7 @@ def score(trial: Trial) -> Scores:
 
 
 def texts(test: pd.DataFrame) -> list[str]:
-    """The texts to encode: candidates and passages."""
+    """The texts to encode: the candidates "question answer" of all rows, then their passages."""
     return [*_candidates(test), *test["passage"]]
 
 

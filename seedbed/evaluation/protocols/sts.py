@@ -76,7 +76,9 @@ def unsettled(cosines: np.ndarray) -> float:
 
 
 def lexical(test: pd.DataFrame) -> tuple[str, pd.DataFrame]:
-    """The word-overlap baseline: its name and its items, with the overlap instead of a cosine."""
+    """The word-overlap baseline: its name, and its items (id, gold, cosine), whose `cosine` is the Dice coefficient of
+    the sentences' words.
+    """
     overlaps = [dice(a, b) for a, b in zip(test["sentence1"], test["sentence2"], strict=True)]
     return WORD_OVERLAP, pd.DataFrame({"id": test["id"], "gold": test["score"].astype(float), "cosine": overlaps})
 

@@ -112,7 +112,11 @@ def journal_name(
     """Name of a journal: a hash of pairs (key, prompt), settings, weights and adapters, without settings that change no
     result.
 
-    `weights` is the digest of the base's weights, see `manifests.digest_of`; `adapters` are folders by polarity.
+    Args:
+        prompts: pairs (key, prompt).
+        generator: settings.
+        weights: digest of the base's weights, see `manifests.digest_of`.
+        adapters: polarity -> folder of its adapter; None: the base alone.
     """
     digests = {polarity: adapter and sha256(adapter) for polarity, adapter in (adapters or {}).items()}
     return fingerprint([[[*key, prompt] for key, prompt in prompts], digests, written_by(generator, weights)])

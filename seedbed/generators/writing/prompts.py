@@ -136,7 +136,7 @@ def with_shots(
     """The prompt for the label of `text` after in-context examples (text, label), in their order; MINERS, tables 17 and
     18.
 
-    It lists the labels in `options`, and requests the label alone if `only_label`.
+    The prompt lists the labels `options`, if there are any. With `only_label` it requests the label alone.
     """
     forms = _read("icl")
     asked = _fill(forms["instruction"], instruction=instruction + (forms["only_label"] if only_label else ""))
@@ -147,7 +147,10 @@ def with_shots(
 
 
 def problem_prompt(question: str, style: Style) -> str:
-    """The prompt for the number that solves a problem, after optional steps of reasoning."""
+    """The prompt for a step-by-step solution of a problem whose answer is a number.
+
+    The plain prompt is that of MGSM (Shi et al. 2023, "Language models are multilingual chain-of-thought reasoners").
+    """
     return _fill(_styled("reasoning", style)["problem"], question=question)
 
 

@@ -10,11 +10,17 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_prefixes(study: Study) -> None:
-    """Check that every column that a prefix names exists in each language whose texts a recipe's encoders encode, and
-    that these are told apart by their columns.
+    """Check the prefixes of recipes and backbones.
 
-    Candidates of a chosen prefix must be those of untrained recipes, and trained recipes must be able to wait for the
-    choice.
+    A prefix may name columns of the language registry, or `codes` of the study's languages. Each language whose texts a
+    recipe's encoders encode must have values in these columns. An objective with texts of two languages in one column
+    must have a prefix without columns.
+
+    The candidates of a prefix that a development task chooses must be prefixes of untrained recipes. Recipes that need
+    their prefix before the choice must have a given one: for mined neighbours, translations, alignment or fine-tuning.
+
+    Raises:
+        ValueError: the first that is not so.
     """
     for name in study.recipes:
         if chooser := StudyRecipe.get(study, name).prefix_chooser:

@@ -144,7 +144,7 @@ class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUA
 
     @property
     def prompts(self) -> Path:
-        """The wording of its prompts: that of translators, if it is trained to translate."""
+        """The file with the wording of its prompts; an adapter that is trained to translate has that of translators."""
         return resource("prompts/translation.yaml") if self.translates else super().prompts
 
     def inputs(self) -> dict[str, Files]:

@@ -28,7 +28,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     @property
     def tested(self) -> list[str]:
-        """The tasks that test its language."""
+        """The tasks that have a test set in its language."""
         return self.study.tests_by_language[self.lang]
 
     @property
@@ -101,8 +101,8 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         return bool(self.recommended if self.study.best and self.study.best.recipe else self.reported_on)
 
     def blocks(self, task: str) -> list[Block]:
-        """The encoders of each backbone among which it is chosen, as blocks of a table with a task as its column;
-        without a task none.
+        """Blocks of a table whose column is a task: one for each backbone, with the recipes among whose encoders one is
+        chosen. There are none if `task` is empty.
         """
         if not task:
             return []
@@ -179,22 +179,25 @@ class Answer(Part):
 
     @cached_property
     def listed(self) -> dict[str, list[str]]:
-        """Language -> the encoders that it lists: of each recipe and backbone the first seed's.
+        """Language -> paths of the encoders that the answer lists.
 
-        They are those among which one is chosen, and those of languages of which none is.
+        If one is chosen for the language, these are the candidates, otherwise the encoders of `_unchosen`; of each
+        recipe and backbone only the first seed.
         """
-        found = {}
-        for best in self.chosen:
-            first = first_of_each(best.candidates, lambda one: (one.backbone, one.recipe))
-            found[best.lang] = [one.path for one in first]
-        others = [code for code in self.study.languages if code not in found]
-        return found | {code: own for code in others if (own := self._unchosen(code))}
+        found = {best.lang: best.candidates for best in self.chosen}
+        for code in self.study.languages:
+            if code not in found and (own := self._unchosen(code)):
+                found[code] = own
+        return {
+            code: [one.path for one in first_of_each(own, lambda one: (one.backbone, one.recipe))]
+            for code, own in found.items()
+        }
 
     def unchosen(self) -> list[str]:
         """The encoders of languages of which none is chosen, which a run makes though no table may have them."""
-        return [file for code in self.study.languages for file in self._unchosen(code)]
+        return [one.path for code in self.study.languages for one in self._unchosen(code)]
 
-    def _unchosen(self, code: str) -> list[str]:
+    def _unchosen(self, code: str) -> list[Encoder]:
         """The encoders of a language of which the study chooses none, or, where it chooses nothing, of one without a
         test set; none of a language with `on_request`.
         """
@@ -203,7 +206,7 @@ class Answer(Part):
         if shown or code in study.reserved:
             return []
         return [
-            Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed).path
+            Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed)
             for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
             if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
             if code in recipe.codes

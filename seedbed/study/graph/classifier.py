@@ -83,7 +83,7 @@ class StudyClassifier(Part):
 
     @property
     def prompts(self) -> tuple[Path, ...]:
-        """Its files of prompts; an encoder's head reads none."""
+        """The files with the wording of its prompts; none if it is an encoder with a head, or a baseline."""
         of_labels = ("classification", "nli") if self.generator else ()
         names = {"in_context": ("icl",), "reasoning": ("reasoning",)}.get(self.spec.form, of_labels)
         return tuple(resource(f"prompts/{name}.yaml") for name in names)

@@ -76,5 +76,8 @@ class CopiedEncoder(Derived, rule="copy_encoder"):
         return super().settings() | {"copies": self.spec.copies}
 
     def load(self, sizes: Sizes) -> Load:
-        """Reading texts with the encoder and its copy."""
-        return sizes.mining(self.backbone)._replace(parameters=2 * sizes.encoder(self.backbone))
+        """Memory for encoding texts with the encoder and its copy. The main memory has the weights of both and of up
+        to two others, since each is opened before the one before it is gone.
+        """
+        opened = 2 + min(len(self.others), 2)
+        return sizes.mining(self.backbone)._replace(parameters=opened * sizes.encoder(self.backbone))

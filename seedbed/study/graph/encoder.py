@@ -83,9 +83,10 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def start(self) -> tuple[str, str]:
-        """The backbone and the recipe that it starts from; without a recipe, the backbone.
+        """The names of the backbone and of the recipe whose encoder it starts from; without a recipe (empty), it starts
+        from the backbone.
 
-        In the pivot language, where others are aligned, they are those that it is aligned with.
+        The encoder that others are aligned with (`is_pivot`) is a copy of the one that the objective's `Pivot` names.
         """
         if not self.is_pivot:
             return self.backbone, self.spec.start
@@ -183,7 +184,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def english(self) -> str:
-        """The weights of the English encoder; empty: there is none."""
+        """The path of the weights of the backbone that encodes translations; empty: there is none."""
         return self.english_backbone.weights() if self.english_backbone else ""
 
     @property
@@ -240,7 +241,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def prefix_file(self) -> str:
-        """The file that says which prefix was chosen for it; empty where the study gives it."""
+        """The JSON file with the prefix that a development task chose for it; empty: none did, or it is published."""
         backbone, recipe = self._prefixed_as()
         chooser = recipe.prefix_chooser
         if self.published or not chooser:
@@ -250,10 +251,11 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def plain_prefix(self) -> str | None:
-        """Its prefix for what reads all texts alike, such as fine-tuning; None: what the encoder itself says.
+        """The prefix of every text, for uses in which all texts have the same prefix, such as fine-tuning; None: what
+        the encoder itself says.
 
         Raises:
-            UserError: as `StudyRecipe.given_prefix` and `StudyBackbone.plain_prefix`.
+            UserError: the prefix depends on the language, or a development task chooses it.
         """
         backbone, recipe = self._prefixed_as()
         prefix = self.based_on.require_plain(recipe.given_prefix(backbone))

@@ -24,7 +24,7 @@ class FusedEncoder(Encoder, rule="fuse_encoders"):
 
     @property
     def dev_sets(self) -> dict[str, str]:
-        """Language -> development set that chooses the weights; empty where the study says them."""
+        """Language -> path of a development set on which the weights are chosen; empty: the study gives the weights."""
         dev = self.fusion.dev
         return {code: Corpus.of_test(self.study, dev, code) for code in self.study.chosen_on(dev, self.lang)}
 

@@ -102,7 +102,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def tuned(self) -> bool:
-        """Whether they are of what was fine-tuned: on a single task, whose protocol says so."""
+        """Whether they are scores of encoders that were fine-tuned for a task: `tasks` is then this task alone."""
         return tunes(self.study, self.tasks)
 
     @property

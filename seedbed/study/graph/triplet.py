@@ -93,7 +93,7 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
 
     @property
     def writer(self) -> str:
-        """The generator."""
+        """The name of the generator that generates the triplets."""
         return self.generator
 
     @property

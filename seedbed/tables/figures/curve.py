@@ -14,7 +14,11 @@ PANEL = 2.6
 
 
 def draw(table: pd.DataFrame, spec: Curve, names: Mapping[str, str]) -> Figure:
-    """Plot a table whose recipes are points of curves: one line for each language, with its interval as a band."""
+    """Plot a table whose recipes are points of curves.
+
+    Each backbone and column has a panel. Each language and series has a line with its interval as a band; the paper's
+    numbers are hollow points.
+    """
     panels = list(table.groupby(["backbone", "column"], sort=False))
     lines = [(language, series) for language in table["language"].unique() for series in spec.series]
     several = len(spec.series) > 1

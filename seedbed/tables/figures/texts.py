@@ -63,7 +63,7 @@ def by_encoder(points: pd.DataFrame, spec: Map) -> dict[str, pd.DataFrame]:
 
 
 def finish(axes: Axes) -> None:
-    """A frame without numbers and with equal scales of both axes."""
+    """Give a panel a frame without ticks, and both axes the same scale."""
     axes.set(xticks=[], yticks=[])
     axes.margins(0.05)
     axes.spines[:].set_visible(True)

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -70,6 +71,15 @@ def test_a_job_that_the_run_began_after_its_events_were_read_is_running(job):
     assert state_of(job, Events(run_since=10, read_at=99)) == "running"
     assert state_of(job, Events(run_since=10, read_at=101)) == "failed", "an earlier run began it"
     assert state_of(job, Events(read_at=99)) == "failed", "no run is going on"
+
+
+@pytest.mark.parametrize("earlier", [{}, {"made.tsv": Event(FAILED, 5.0)}, {"made.tsv": Event(BEGAN, 5.0)}])
+def test_a_job_without_an_event_of_the_run_runs_since_its_log_was_written(job, earlier):
+    moment = time.mktime((2026, 11, 28, 13, 45, 0, 0, 0, -1))
+    left(job.log, moment)
+    job = replace(job, outputs=("made.tsv",))
+    page = layout([job], rooms(), Events(earlier, run_since=10, read_at=moment))
+    assert page.endswith(f"running:\n  synthesise lang=hau shard=0 since 28 Nov 13:45\n    {job.log}")
 
 
 @pytest.mark.parametrize(

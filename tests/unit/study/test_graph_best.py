@@ -125,6 +125,9 @@ def test_encoders_of_languages_without_a_choice_are_listed_too():
     study = study_of(DEMO, tasks={}, tables=[], figures=[], best=None)
     listed = {code: len(files) for code, files in Answer.get(study).listed.items()}
     assert listed == {"hau": 6, "ind": 6}, "those that are trained"
+    several = Answer.get(study_of(DEMO, tasks={}, tables=[], figures=[], best=None, seeds=[1, 2]))
+    assert several.listed == Answer.get(study).listed, "of each recipe the first seed"
+    assert len(several.unchosen()) == 24, "all seeds are trained"
 
 
 def test_encoders_of_a_language_that_the_choosing_task_lacks_are_made_and_listed():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.score import Scores
 from seedbed.study.loading import load
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.sizes import Load
 from tests.asking import TOLD, asking, study_of
 from tests.refusals import pattern
 
@@ -203,6 +205,17 @@ def test_the_mean_of_seeds_is_one_encoder_that_reads_the_others(told, ask) -> No
     recipes["mean"]["copies"] = {"averaged": {"share": 0.25}}
     again = asking(study_of(TOLD, recipes=recipes))(CopiedEncoder, **PICKY | {"recipe": "mean"}, lang="hau")
     assert again.others == found | {"start": "encoders/bert/weights/seedbed.json"}
+
+
+def test_copies_have_their_encoder_themselves_and_at_most_two_other_seeds_in_memory() -> None:
+    sizes = SimpleNamespace(mining=lambda backbone: Load(gpus=1, parameters=1.0), encoder=lambda backbone: 1.0)
+    for seeds, opened in ([3, 5], 3), ([3, 5, 7], 4), ([3, 5, 7, 9], 4):
+        recipes = yamls.read(TOLD)["recipes"]
+        recipes["picky"]["only"]["seeds"] = seeds
+        recipes["halved"] = recipes["mean"] | {"copies": "bfloat16"}
+        ask = asking(study_of(TOLD, recipes=recipes))
+        copies = {name: ask(CopiedEncoder, **PICKY | {"recipe": name}, lang="hau") for name in ("mean", "halved")}
+        assert {name: one.load(sizes).parameters for name, one in copies.items()} == {"mean": opened, "halved": 2}
 
 
 @pytest.mark.parametrize(

@@ -371,6 +371,14 @@ def test_a_similarity_or_a_policy_that_is_not_finite_chooses_nothing(
         choose_translations(table, "actor", similarity=torch.zeros(4, 2), actor=tmp_path)
 
 
+def test_a_policy_that_is_missing_or_cut_short_is_told(anchored: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"^{tmp_path}: no policy in {policy.ACTOR}"):
+        read_actor(tmp_path)
+    (tmp_path / policy.ACTOR).write_bytes((anchored / policy.ACTOR).read_bytes()[:-1])
+    with pytest.raises(UserError, match=f"^{tmp_path}: no policy in {policy.ACTOR}"):
+        read_actor(tmp_path)
+
+
 def test_choices_encode_a_text_once(anchored: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     candidates = unpack_candidates(pack_candidates(found()))
     first = given_similarity(candidates, anchored, tmp_path)
