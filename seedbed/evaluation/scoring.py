@@ -90,7 +90,11 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
 
 
 def remembering(encode: Encode, texts: Sequence[str] = ()) -> Encode:
-    """An `encode` that embeds no text twice, unless it is read otherwise; `texts` at once, if all are read alike."""
+    """Wrap `encode` so that no text is embedded twice; `texts` are embedded now, in one call.
+
+    A `ReadAs` embeds a text once as a query, once as a document and once as neither. Of `texts` it embeds none now,
+    because only the protocol says which of them a text is.
+    """
     if isinstance(encode, ReadAs):  # what a text is read as, its protocol says when it asks
         return encode.each(partial(encode_ahead, texts=()))
     return encode_ahead(encode, texts)

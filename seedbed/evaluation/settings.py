@@ -128,7 +128,7 @@ class Task(Settings):
         return [*self.pairs] if isinstance(self.pairs, dict) else []
 
     def of_order(self, order: str) -> Source:
-        """The source of an order, as a template.
+        """The source of an order of a language pair: `source` with the changes in `pairs`, placeholders not yet filled.
 
         Raises:
             ValueError: it is not a valid source.

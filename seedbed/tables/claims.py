@@ -115,7 +115,7 @@ class Claim(Settings):
         )
 
     def holds(self, better: float, than: float) -> bool:
-        """Whether one number is better than another."""
+        """Whether the number `better` is higher than the number `than`, or lower if the claim has `lower`."""
         return better < than if self.lower else better > than
 
 
@@ -141,7 +141,7 @@ class Claims(Settings):
 
 
 class Compared(NamedTuple):
-    """Two numbers of one column, backbone and language."""
+    """Two numbers of a paper that a claim compares."""
 
     what: str
     better: float
@@ -176,7 +176,7 @@ def printed(claim: Claim) -> list[Compared]:
 
 
 def held_by_its_paper(claim: Claim) -> str:
-    """`in 3 of 4`: in how many of the paper's own comparisons a claim holds; empty: in all."""
+    """In how many of the paper's own comparisons a claim holds, such as `in 3 of 4`; empty: in all."""
     found = printed(claim)
     held = sum(claim.holds(one.better, one.than) for one in found)
     return "" if held == len(found) else f"in {held} of {len(found)}"
@@ -231,7 +231,9 @@ def _few(comparisons: Sequence[str]) -> str:
 
 
 def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame], compared: Mapping[str, pd.DataFrame]) -> str:
-    """Claims of each paper of which a study's tables test one, on the paper's data and encoders, in Markdown.
+    """The papers' claims with a study's results, as a table in Markdown; empty if the study tests none.
+
+    It has all claims of each paper of which the study tests one, on the paper's data and encoders.
 
     Args:
         tables: name -> the table as `tabulate.read` returns it.

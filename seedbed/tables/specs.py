@@ -26,7 +26,7 @@ OF_TRIPLETS = Protocol(kind="triplets", asks=("vectors",))
 
 
 def metric_named(name: str) -> Metric:
-    """A metric of any protocol, by its name in the CSV of a table."""
+    """The metric with this name in the CSV of a table; if several protocols have one, that of the first by name."""
     found = (protocols.metric(protocol, name) for protocol in protocols.names())
     return OVERLAPS.get(name) or next(filter(None, found))
 
