@@ -46,16 +46,16 @@ class Side(Settings):
 
 
 class Ours(Settings):
-    """What a study of this project gave."""
+    """The result of a study of this project for a claim."""
 
     study: str
     """Its file."""
     page: str
     """The page that reports it."""
     numbers: str
-    """With n, seeds and interval, unless they are undecided."""
+    """The study's numbers; with n, seeds and interval, unless the verdict is undecided."""
     verdict: Literal["reproduced", "not reproduced", "undecided"]
-    """At this study's scale; undecided: nothing was tested, or the two cannot be told apart."""
+    """At this study's scale; undecided: nothing was tested, or the two are not significantly different."""
 
     @model_validator(mode="after")
     def _decided_by_numbers(self) -> Self:
@@ -70,9 +70,9 @@ class Claim(Settings):
     """One number of a table is better than another."""
 
     claim: str
-    """In a sentence."""
+    """The claim in a sentence."""
     where: str
-    """Where the paper says so."""
+    """The place in the paper, such as its section or table."""
     table: str
     """A table's name."""
     columns: Annotated[OnceEach[str], Field(min_length=1)] = ("",)
@@ -82,7 +82,7 @@ class Claim(Settings):
     lower: bool = False
     """The better number is the lower one."""
     languages: OnceEach[str] = (AVERAGE,)
-    """Where the paper's numbers are, or their average."""
+    """Languages of the paper's numbers; `avg`: their average."""
     cannot: str = ""
     """Why the comparison cannot be run; left out, a cluster can run it."""
     ours: list[Ours] = []

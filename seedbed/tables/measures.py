@@ -48,8 +48,8 @@ class Measure:
     by_seed: dict[str, NDArray[np.float64]]
     """Scores (n_seeds,)."""
     replicates: dict[str, NDArray[np.float64]]
-    """Bootstrap scores (resamples,) over items, see `with_seeds`; paired, except for overlaps; without recipes of too
-    few items."""
+    """Bootstrap scores (resamples,) over items, see `significance.replicates`; over the same sampled items for all
+    recipes, except for overlaps; without recipes of too few items."""
     items: dict[str, Items] | None
     """Per-item scores; None for averages, two-order tests, or too few items."""
     papers_data: bool

@@ -126,8 +126,9 @@ def plan(
         reserved: languages that appear only in tables that name them.
 
     Raises:
-        UserError: the spec names an unknown recipe or task, or gives two recipes of a block one printed name; or the
-            study has none of its recipes, backbones or tasks.
+        UserError: the spec names an unknown recipe or task, its baseline is none of its recipes, or it gives two
+            recipes of a block one printed name; a task lacks a column's k; or the study has none of its recipes,
+            backbones or tasks.
     """
     own = {system.recipe: system for system in systems}
     names = _names(spec, own)
