@@ -37,6 +37,7 @@ def score(
         test: the columns of the protocol's kind (`corpora.settings.COLUMNS`); for two languages maybe with
             `orders.ORDER`, else all rows are in the first language's order.
         train: the training set with the same columns, if the protocol has one.
+        language: the language of the test items, or their pair, such as `aze-kaz`.
 
     Raises:
         UserError: an embedding is not finite, the protocol cannot be applied to this test set, or it requires what the

@@ -270,9 +270,10 @@ class TableSpec(Spec):
         return all(column.answered_by for column in self.columns)
 
     def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
-        """Languages in print order; those that the spec does not list come last, unless they are reserved.
+        """Languages in print order: those that the spec lists, then the others.
 
-        A pair is listed by its own name, or by both its languages; then it comes after pairs with their own name.
+        Others are left out if the spec has `only_languages`, or if they are reserved. A pair is listed by its own name,
+        or by both its languages; then it comes after what is listed by its own name.
         """
         closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}
         others = [
