@@ -73,9 +73,10 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
 
 
 def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any) -> dict[str, Any]:
-    """Train a language adapter on `lora.examples` texts by masked language modelling; arguments as in `train_task`.
+    """Train a language adapter on `lora.examples` texts by masked language modelling; arguments and result as in
+    `train_task`.
 
-    Texts are truncated to `lora.max_length` tokens.
+    Texts are truncated to `lora.max_length` tokens, or to what the backbone can take.
 
     Raises:
         UserError: weights that cannot be loaded, or that have no head for masked language modelling; or training fails.
@@ -95,11 +96,16 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
 def label_scores(
     base: Path, rows: Iterable[Texts], *, head: Path | None, adapter: Path | None, seed: int
 ) -> np.ndarray:
-    """Logits (n, labels) of each pair of premise and hypothesis, in float32; longer pairs are truncated to what the
-    backbone can take.
+    """Logits (n, labels) of n pairs, in the order of LABELS, computed in float32.
 
-    `head` is the folder of the task adapter whose head is used, None: a new one by `seed`; `adapter` is that of an
-    adapter, composed or not, None: there is none.
+    Args:
+        base: folder of the backbone's weights.
+        rows: premise and hypothesis; pairs are truncated to what the backbone can take.
+        head: folder of the task adapter whose head is used; None: a new head by `seed`.
+        adapter: folder of an adapter, composed or not; None: there is none.
+
+    Raises:
+        UserError: weights that cannot be loaded, or a head that does not fit the backbone.
     """
     model, modules = _with_head(base, seed)
     if head:

@@ -11,14 +11,16 @@ from seedbed.io import UserError
 
 @dataclass(frozen=True)
 class Answers:
-    """A label for each text or pair, in order."""
+    """A label, or an answer in free text, for each test item, in order."""
 
     labels: list[str]
-    """Empty text: the answer is not one of the labels."""
+    """(n,); empty text: the answer is not one of the labels, or there is no answer."""
     probabilities: np.ndarray | None = None
     """(n, labels), from a language model's likelihoods; None: there are none."""
     cut: int = 0
-    """Prompts that had to lose examples to fit."""
+    """The number of prompts that had to lose examples to fit; for answers in free text, of answers that were truncated
+    at the length limit.
+    """
 
 
 def likeliest(scores: ArrayLike, labels: Sequence[str]) -> Answers:

@@ -43,13 +43,13 @@ def tokenizer_of(base: Path) -> Any:
 
 
 def limit_of(model: nn.Module, tokenizer: Any) -> int:
-    """The maximum number of tokens of a model; some tokenizers have no limit of their own."""
+    """The maximum number of tokens of a model: the lowest limit of tokenizer, config and position embeddings."""
     return max_tokens(model, min(tokenizer.model_max_length, model.config.max_position_embeddings))
 
 
 @torch.inference_mode()
 def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """Logits (n, labels) of tokenised texts, in float32 without dropout; texts of similar length are batched."""
+    """Logits (n, labels) of tokenised texts, without dropout; texts of similar length are batched."""
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     found = np.zeros((len(encoded), model.config.num_labels))
     for indices in by_length([len(one["input_ids"]) for one in encoded], SCORED_AT_ONCE):

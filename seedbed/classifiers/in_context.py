@@ -75,6 +75,10 @@ def predict_labels(
         how: how answers are obtained.
         journal: cache of answers to the same prompts, see `request_key`; None: no caching.
 
+    Returns:
+        Labels, and with `answer: likelihood` their probabilities. A generated answer counts by its first line; it is
+            empty if that is no label.
+
     Raises:
         UserError: a query that is too long without examples; labels that cannot be distinguished or have no tokens.
     """
@@ -107,10 +111,12 @@ def predict_labels(
 def request_key(
     generator: Generator, weights: str, labels: Sequence[str], how: Answering | Reasoning, language: str
 ) -> dict[str, Any]:
-    """Everything that an answer depends on apart from its prompt, as the name of a journal.
+    """Everything that an answer depends on apart from its prompt, from which the journal of answers is named.
 
-    `weights` is the digest of the model's weights, see `manifests.digest_of`. The language of the texts is included, so
-    that jobs of two languages never wait for each other.
+    The language of the texts is included, so that jobs of two languages never wait for each other.
+
+    Args:
+        weights: digest of the model's weights, see `manifests.digest_of`.
     """
     asked = how.model_dump(mode="json", exclude={"english", "prefixes"})  # the prompt has what comes of these
     made_by = written_by(generator.greedy(max_new_tokens=how.max_new_tokens), weights)
@@ -160,11 +166,14 @@ def save_likelihoods(
     journal: Journal,
     entry: Callable[[int, list[float]], Completion],
 ) -> None:
-    """Save the mean log-probability of the tokens of each label after each of n prompts, given as token ids, in a
-    journal.
+    """Save the mean log-probability of the tokens of each label after each of n prompts in a journal.
 
-    `prefix` is the text between prompt and label; `entry` makes what is saved of a prompt, from its index and its means
-    (labels,). They are saved batch by batch: a killed job reads its other prompts in the same batches again.
+    They are saved batch by batch. A killed job resumes with the same batches for its other prompts.
+
+    Args:
+        prompts: prompts as the back end takes them, such as token ids.
+        prefix: the text between prompt and label.
+        entry: makes the entry of the journal, from a prompt's index and its means (labels,).
 
     Raises:
         UserError: a label without tokens, or scores that are not finite.

@@ -21,5 +21,5 @@ def load(kind: str) -> ModuleType:
 
 
 def module_of(kind: str) -> str:
-    """The path of that module's file from the project's folder."""
+    """The path of the module's file for a kind of corpus, from the project's folder."""
     return f"seedbed/classifiers/{FILES[kind]}.py"

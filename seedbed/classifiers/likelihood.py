@@ -20,11 +20,20 @@ BATCH = 32
 
 
 def label_scores(base: Path, rows: Iterable[Texts], *, adapter: Path | None, language: str, style: Style) -> np.ndarray:
-    """Log-likelihoods (n, labels) of each label as the answer to each pair of premise and hypothesis, in nats; computed
-    in float32.
+    """Log-likelihoods (n, labels) of each of LABELS as the answer to each of n pairs, in nats; computed in float32.
 
-    The end-of-answer token does not count, because a base model need not know it. `adapter` is the folder of the task's
-    adapter, composed or not, None: there is none; `language` is the English name of the pairs' language.
+    The answer is the label's number, from 0. The end-of-answer token does not count, because a base model need not know
+    it.
+
+    Args:
+        base: folder of the language model.
+        rows: premise and hypothesis.
+        adapter: folder of the task's adapter, composed or not; None: there is none.
+        language: the English name of the pairs' language.
+        style: form of the prompts.
+
+    Raises:
+        UserError: the model is an encoder-decoder, or cannot be loaded.
     """
     tokenizer = open_tokenizer(base)
     refuse_encoder_decoder(base)

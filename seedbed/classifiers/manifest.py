@@ -18,8 +18,11 @@ ANSWERS = "labels.tsv"
 def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts: Mapping[str, Path]) -> None:
     """Write the manifest of a system that consists of other folders; equal arguments give equal bytes.
 
-    `about` are facts for score files, `system` its kind and the settings of that kind. `parts` are folders by name;
-    `{lang}` in a path is replaced by the test language.
+    Args:
+        output: the system's folder.
+        about: facts for score files.
+        system: its kind and the settings of that kind.
+        parts: name -> folder; `{lang}` in a path is replaced by the test language when the system is opened.
 
     Raises:
         UserError: a folder has no manifest.
@@ -35,10 +38,13 @@ def describe(output: Path, about: dict[str, Any], system: dict[str, Any], parts:
 
 
 def write_answers(output: Path, about: dict[str, Any], tuned: Any, tests: Mapping[str, pd.DataFrame]) -> None:
-    """Write the answers of a fine-tuned encoder, from a module of `learners`, to its test sets, and its manifest.
+    """Write a fine-tuned encoder's answers to its test sets, and its manifest.
 
-    `tests` are by LANGUAGE/NAME, with `id` and the columns that the learner takes; `about` are facts for score files.
-    The folder `output` is replaced as a whole at the end.
+    Args:
+        output: the folder, which is replaced as a whole at the end.
+        about: facts for score files.
+        tuned: the fine-tuned encoder, as `train` of a module of `learners` returns it.
+        tests: LANGUAGE/NAME -> test set, with `id` and the columns that the learner takes.
     """
     found = [
         pd.DataFrame({"test": name, "id": test["id"], "label": tuned.answers(test)})
@@ -52,8 +58,13 @@ def write_answers(output: Path, about: dict[str, Any], tuned: Any, tests: Mappin
 def parts_of(folder: Path, manifest: Mapping[str, Any], language: str) -> dict[str, Path]:
     """Name -> folder of a system's parts.
 
+    Args:
+        folder: the system's folder.
+        manifest: its manifest, see `describe`.
+        language: the test language.
+
     Raises:
-        UserError: a part has changed since the system was described.
+        UserError: a part is missing, or has changed since the system was described.
     """
     found = {}
     for name, entry in manifest["parts"].items():

@@ -141,8 +141,9 @@ def best_span(
     Args:
         starts: logits (tokens,) of an answer's first token.
         ends: logits (tokens,) of an answer's last token.
-        offsets: positions of the tokens in the context.
-        reading: settings of the search.
+        offsets: character positions of the tokens in the context, see `Window`.
+        reading: `candidates`, the number of likeliest first and last tokens that are combined, and `max_answer`, the
+            maximum number of tokens of an answer.
     """
     firsts, lasts = (np.argsort(logits)[-1 : -reading.candidates - 1 : -1] for logits in (starts, ends))
     inside = np.array([span is not None for span in offsets])

@@ -74,7 +74,7 @@ class InContext(Answering):
         }
 
     def answering(self) -> Answering:
-        """The settings of answers alone."""
+        """These settings without those of the examples."""
         return Answering.model_validate(self.model_dump(include={*Answering.model_fields}))
 
 
@@ -129,11 +129,12 @@ PROTOCOLS = {
 
 
 class Classifier(Settings):
-    """A model that labels pairs of sentences, with LoRA adapters for the task and for languages (paper 000, table 7).
+    """A model that labels pairs of sentences or texts, or answers questions.
 
-    Either an encoder with a new head, or a language model that compares the likelihoods of the labels. Or what labels
-    texts (MINERS): a language model after a few labelled ones, `in_context`; an encoder after `fine_tuning`; or a
-    `baseline` without a model.
+    Pairs are labelled by a model with LoRA adapters for the task and for languages (paper 000, table 7): an encoder
+    with a new head, or a language model that compares the likelihoods of the labels. Texts are labelled by a language
+    model after a few labelled ones, `in_context`, by an encoder after `fine_tuning`, or by a `baseline` without a model
+    (MINERS). Problems and questions are answered by a language model, `reasoning` (LiRA).
     """
 
     backbone: str = ""

@@ -45,7 +45,7 @@ BEST = "best.safetensors"
 
 @dataclass(frozen=True)
 class Fitting:
-    """How an encoder is fine-tuned, whatever is learnt."""
+    """Options of fine-tuning that all types of training data share."""
 
     prefix: str
     """The prompt before every text, or question."""
@@ -63,7 +63,7 @@ class Fitting:
 
 @dataclass(frozen=True)
 class Tuned:
-    """A fine-tuned encoder, and how it became one."""
+    """A fine-tuned encoder that labels texts, and a report of its training."""
 
     model: PreTrainedModel
     tokenizer: Any
@@ -71,12 +71,12 @@ class Tuned:
     """The labels of its logits, in order: those of the training set, sorted."""
     prefix: str
     limit: int
-    """Tokens that it reads of a text."""
+    """The maximum number of tokens of a text; longer texts are truncated."""
     report: dict[str, Any]
     """Settings, counts, loss and held-out accuracy of each epoch, the selected epoch, versions."""
 
     def encoded(self, texts: Iterable[str]) -> list[dict[str, Any]]:
-        """Each text's tokens."""
+        """The model's input for each text after the prefix: token ids and masks, not padded."""
         put = [self.prefix + text for text in texts]
         return [dict(self.tokenizer(text, truncation=True, max_length=self.limit)) for text in put]
 
@@ -88,11 +88,11 @@ class Tuned:
 
 
 def train(base: Path, rows: pd.DataFrame, tuning: FineTuning, how: Fitting) -> Tuned:
-    """Train all weights of an encoder, or of a backbone, on rows of `text` and `label` but a held-out share, and return
-    those of the epoch that labels it best.
+    """Train all weights of an encoder, or of a backbone, on rows of `text` and `label`.
 
-    AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are padded
-    to their own longest text, which the attention mask makes the same as padding to the limit.
+    A share of the rows is held out; the weights of the epoch with the best accuracy on it are returned, of equals the
+    first. AdamW, gradients clipped at norm 1: the defaults of Hugging Face's trainer, as the paper's code. Batches are
+    padded to their own longest text, which the attention mask makes the same as padding to the limit.
 
     Raises:
         UserError: weights that cannot be loaded; a training set with one label, or of which no text can be held out; a
@@ -126,7 +126,7 @@ def train(base: Path, rows: pd.DataFrame, tuning: FineTuning, how: Fitting) -> T
 
 
 def split_stratified(labels: Sequence[str], share: float, seed: int) -> tuple[list[int], list[int]]:
-    """Indices of training and of held-out texts, stratified: a random share of each label, as near as possible.
+    """Indices of training and of held-out texts, both ascending; the held-out share is stratified by label.
 
     Raises:
         UserError: the share is less than one text, or leaves none.
@@ -198,7 +198,7 @@ def key_of(base: Path, examples: Sequence[dict], tuning: FineTuning | Reading, d
 
 
 def versions() -> dict[str, str]:
-    """The libraries that a training's result depends on."""
+    """Versions of the libraries that a training's result depends on."""
     return manifests.versions_of("torch", "transformers")
 
 

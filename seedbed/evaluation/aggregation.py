@@ -37,7 +37,7 @@ def numbers(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
     """Read the named columns of an item file as numbers (n_items, k).
 
     Raises:
-        UserError: a cell is not a number.
+        UserError: a cell is not a finite number.
     """
     items = table[names].apply(pd.to_numeric, errors="coerce").to_numpy(float)
     if (bad := ~np.isfinite(items)).any():
@@ -47,29 +47,39 @@ def numbers(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
 
 
 def classes(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
-    """Encode class names (n_items, 2) as integers, in the same way for all systems with the same items; an answer that
-    is no label, which is empty, as -1."""
+    """Encode the gold and predicted classes of an item file as integers (n_items, 2).
+
+    Classes are numbered in the order of their first appearance, gold classes before others. An empty cell, which is an
+    answer that is no label, is -1.
+
+    Args:
+        names: the columns of gold and of predicted classes.
+    """
     cells = table[names]
     codes, _ = pd.factorize(cells.where(cells != "").to_numpy().ravel(order="F"))
     return codes.reshape(cells.shape, order="F").astype(np.float64)
 
 
 def one_class(table: pd.DataFrame, names: Sequence[str], label: str) -> NDArray[np.float64]:
-    """Whether the gold and the predicted class of each item is `label`, (n_items, 2)."""
+    """1 where a cell of the named columns is `label`, else 0: (n_items, k)."""
     return (table[names] == label).to_numpy(float)
 
 
 def f1(items: Items) -> NDArray[np.float64]:
-    """F1 of a class from the output of `one_class` (..., n_items, 2); 0 if the class is neither gold nor predicted."""
+    """F1 of a class from the output of `one_class` for gold and predicted classes (..., n_items, 2); 0 if the class is
+    neither gold nor predicted.
+    """
     return 2 * items.prod(axis=-1).sum(axis=-1) / np.maximum(items.sum(axis=(-2, -1)), 1)
 
 
 def f1_by_place(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64]:
-    """Each item's contribution (n_items, 1) to the weighted F1, if classes are positions among the items, see
-    `f1_of_items`.
+    """Each item's contribution (n_items, 1) to the support-weighted F1 of bitext retrieval, see `f1_of_items`.
+
+    Args:
+        names: the columns of gold and of predicted classes; a class is the index of an item, from 0.
 
     Raises:
-        UserError: a cell is not a number, or not a position among the items.
+        UserError: a cell is not a number, or not the index of an item.
     """
     items = numbers(table, names)
     if ((items < 0) | (items >= len(table)) | (items % 1 != 0)).any():
@@ -78,12 +88,14 @@ def f1_by_place(table: pd.DataFrame, names: Sequence[str]) -> NDArray[np.float64
 
 
 def f1_by_item(items: Items) -> Items:
-    """Each item's contribution (..., n_items, 1) to the F1 of a class, from the output of `one_class`."""
+    """Each item's contribution (..., n_items, 1) to the F1 of a class, see `f1_terms`; from the output of
+    `one_class`.
+    """
     return f1_terms(items[..., :1], items[..., 1:])
 
 
 def macro_f1_by_item(items: Items) -> Items:
-    """Each item's contribution (..., n_items, 1) to the macro F1, from the output of `classes`."""
+    """Each item's contribution (..., n_items, 1) to the macro F1, from the output of `classes`; see `f1_terms`."""
     every = np.arange(int(items.max()) + 1)
     return f1_terms(*((items[..., side, None] == every).astype(np.float64) for side in (0, 1)))
 
@@ -109,10 +121,10 @@ class Aggregate:
     """Whether items have the scores of several orders of a language pair, which no test compares."""
 
     def for_orders(self, table: pd.DataFrame) -> "Aggregate":
-        """The aggregate for a given item file: if it has both orders of a language pair, the mean over the two orders.
+        """The aggregate for an item file: without a column ORDER this one, else the mean of this one over the orders.
 
-        An item then has the scores of both orders of its id, so that resamples keep them together; NaN where an order
-        lacks the id.
+        With ORDER an item is an id, with the scores of all orders side by side (n_ids, n_orders * k), so that resamples
+        keep them together. They are NaN where an order lacks the id.
         """
         if ORDER not in table.columns:
             return self
@@ -125,13 +137,20 @@ class Aggregate:
         )
 
     def interval(self, drawn: NDArray[np.float64], level: float) -> tuple[float, float]:
-        """The central interval of bootstrap values (resamples,), within the metric's bounds."""
+        """The percentile interval (low, high) of bootstrap values (resamples,) that contains the share `level` of them,
+        within the metric's bounds.
+        """
         low, high = np.clip(percentiles(drawn, level), *self.bounds)
         return float(low), float(high)
 
     def p_value(self, ours: Items, theirs: Items, resamples: int, seed: int) -> float:
-        """The p-value of no difference between two systems on the same items (n_seeds, n_items, k), in the mean over
-        seeds.
+        """Two-sided p-value of the hypothesis that two systems, each averaged over its seeds, do not differ.
+
+        Args:
+            ours: items (n_seeds, n_items, k) of the first system.
+            theirs: the same items of the second system; it may have another number of seeds.
+            resamples: the number of permutations; Williams' test has none.
+            seed: seed of the permutations.
         """
         return self.test(self.test_scores(ours), self.test_scores(theirs), resamples, seed)
 

@@ -15,6 +15,8 @@ def of_labels(test: pd.DataFrame, predicted: Sequence[str] | NDArray) -> Scores:
     """Score predicted labels of rows with `id` and `label`: accuracy (main), and macro F1 over all gold and predicted
     labels.
 
+    An empty prediction is wrong, and is no class. Items: id, gold, predicted, correct (1 or 0).
+
     Raises:
         UserError: the number of predictions is not that of the rows.
     """
@@ -35,7 +37,12 @@ def f1_by_class(items: pd.DataFrame, labels: Sequence[str]) -> dict[str, float]:
 
 
 def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, also: Iterable[str] = ()) -> list[str]:
-    """The labels of the training set and `also` others, sorted.
+    """The labels of a training set and those in `also`, sorted.
+
+    Args:
+        protocol: name for errors.
+        test: rows with `label`.
+        train: rows with `label`; None is an error.
 
     Raises:
         UserError: no training set, a single label, or a test label that is not among them.

@@ -39,8 +39,8 @@ def read_set(task: Task, path: str | Path | None) -> pd.DataFrame | None:
     """Read a test or training set with the columns of the protocol's kind; None without a path.
 
     Raises:
-        UserError: the file cannot be read; a row without a label or an answer, or with a score outside the task's
-            scale.
+        UserError: the file cannot be read; or a row has no label or answer, a `correct` that is not the number of an
+            answer, or a score outside the task's scale.
     """
     if not path:
         return None
@@ -91,6 +91,9 @@ def write_scores(scores: Scores, given: Set, language: str, system: System, fold
         language: the test language or pair.
         system: what was scored; its facts and the versions of its libraries are in the file.
         folder: the folder of the system's scores.
+
+    Raises:
+        UserError: a metric is not finite.
     """
     of_set = {
         "task": given.name, "protocol": given.task.protocol, "language": language, "dataset": given.origin,

@@ -72,13 +72,13 @@ def sample_pairs(sets: Mapping[str, pd.DataFrame], count: int, seed: int, pivot:
 def to_plane(embeddings: ArrayLike, how: TextMap) -> NDArray[np.float64]:
     """Project embeddings (n, d) to the plane by t-SNE or UMAP of Euclidean distances.
 
-    Equal embeddings give equal places, because it runs in one thread.
+    The same embeddings and settings give the same positions: the method has the seed `how.seed` and one thread.
 
     Returns:
-        Places (n, 2); only which points are near each other is meaningful.
+        Positions (n, 2); only which points are near each other is meaningful.
 
     Raises:
-        UserError: n is not above the number of neighbours, or a vector is not finite.
+        UserError: n is not above t-SNE's perplexity or UMAP's number of neighbours, or a vector is not finite.
     """
     from threadpoolctl import threadpool_limits
 
@@ -107,7 +107,7 @@ def _umap(vectors: NDArray[np.float32], how: TextMap) -> NDArray[np.float32]:
 
 
 def write(drawn: pd.DataFrame, places: NDArray[np.float64], backbone: str, recipe: str, path: Path) -> None:
-    """Write a table of POINTS: texts as `sample` returns them (n), and their places (n, 2)."""
+    """Write a table of POINTS: n texts as `sample` or `sample_pairs` returns them, and their positions (n, 2)."""
     x, y = ([f"{value:.3f}" for value in axis] for axis in places.T)
     write_table(drawn.assign(backbone=backbone, recipe=recipe, x=x, y=y)[POINTS], path)
 

@@ -29,10 +29,16 @@ NARROW = 1e-2
 
 
 def check_by_mteb(encoder: SentenceTransformer, encode: Encode, given: Set, scores: Scores) -> None:
-    """Score a task with mteb too, if mteb has it, and add mteb's metrics, notes and result to the scores.
+    """Score a task with mteb too, if its setting `mteb` names a task of mteb, and compare the two results.
+
+    mteb's metrics and notes on differences are added to `scores`, and mteb's result if the test set is from the hub.
+
+    Args:
+        encode: the vectors that were scored, see `mteb_result`.
 
     Raises:
-        UserError: a metric differs from mteb's by more than it may, or mteb pins another revision of the data.
+        UserError: a metric differs from mteb's by more than it may, mteb has no such task, or it pins another revision
+            of the data.
     """
     if not given.task.mteb:
         return
@@ -90,7 +96,9 @@ def mteb_result(
 
 
 def without_run_facts(result: TaskResult) -> dict[str, Any]:
-    """A result as mteb files it, without anything that differs between runs: no time, no date, six digits, no NaN."""
+    """A result as mteb saves it, without what differs between runs: no time and no date; scores have six decimals, and
+    those that are not finite are left out.
+    """
     filed = result.model_dump(mode="json") | {"evaluation_time": None, "date": None, "evaluation_phases": None}
     result._round_scores(filed["scores"], 6)
     filed["scores"] = {
@@ -104,7 +112,7 @@ def without_run_facts(result: TaskResult) -> dict[str, Any]:
 
 
 def metrics_of(result: TaskResult) -> dict[str, float]:
-    """The finite metrics of a result with one split and subset."""
+    """The finite metrics of a result with one split and subset, without mteb's nAUC."""
     ((scores,),) = result.scores.values()
     # nAUC says how well confidence tells the easy queries: a hundred numbers, some NaN, that no table has.
     return {
@@ -136,7 +144,9 @@ def _one_prompt(encoder: SentenceTransformer) -> bool:
 
 
 def spread(embeddings: np.ndarray) -> float:
-    """One minus the mean cosine of two embeddings (n, d): near 0 if an encoder's vectors are nearly parallel."""
+    """One minus the mean cosine over all pairs of n embeddings (n, d), each with itself too: near 0 if an encoder's
+    vectors are nearly parallel.
+    """
     lengths = np.linalg.norm(embeddings, axis=1, keepdims=True).clip(min=1e-30)
     return float(1 - np.square((embeddings / lengths).mean(axis=0, dtype=np.float64)).sum())
 
@@ -144,7 +154,7 @@ def spread(embeddings: np.ndarray) -> float:
 def allowance(spread: float) -> float:
     """The maximum difference between a score and mteb's, which compares in float32.
 
-    It is TOLERANCE, and more in proportion as `spread`, that of the embeddings, is below NARROW.
+    It is TOLERANCE, multiplied by NARROW / spread if `spread`, that of the embeddings, is below NARROW.
     """
     return TOLERANCE * max(1.0, NARROW / max(spread, 1e-9))
 
@@ -153,7 +163,8 @@ def require_agreement(ours: float, theirs: float, task: str, allowed: float = TO
     """Compare a score with mteb's, and describe a difference above TOLERANCE.
 
     Args:
-        allowed: the maximum difference: `allowance`, and what is unsettled of the score.
+        task: name of task and metric for messages.
+        allowed: the maximum difference: `allowance` plus `Scores.unsettled` of the metric.
 
     Returns:
         A note; empty if they agree within TOLERANCE.

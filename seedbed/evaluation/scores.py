@@ -80,7 +80,7 @@ class Scores:
     """The output of a protocol."""
 
     main: float
-    """The task's headline number: a fraction, or a distance."""
+    """The task's main score; its protocol says which metric it is."""
     metrics: dict[str, float]
     """All metrics by name."""
     items: pd.DataFrame

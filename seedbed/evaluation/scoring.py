@@ -37,6 +37,7 @@ def score(
         test: the columns of the protocol's kind (`corpora.settings.COLUMNS`); for two languages maybe with
             `orders.ORDER`, else all rows are in the first language's order.
         train: the training set with the same columns, if the protocol has one.
+        language: the language of the test items, or their pair, such as `aze-kaz`.
 
     Raises:
         UserError: an embedding is not finite, the protocol cannot be applied to this test set, or it requires what the
@@ -90,7 +91,11 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
 
 
 def remembering(encode: Encode, texts: Sequence[str] = ()) -> Encode:
-    """An `encode` that embeds no text twice, unless it is read otherwise; `texts` at once, if all are read alike."""
+    """Wrap `encode` so that no text is embedded twice; `texts` are embedded now, in one call.
+
+    A `ReadAs` embeds a text once as a query, once as a document and once as neither. Of `texts` it embeds none now,
+    because only the protocol says which of them a text is.
+    """
     if isinstance(encode, ReadAs):  # what a text is read as, its protocol says when it asks
         return encode.each(partial(encode_ahead, texts=()))
     return encode_ahead(encode, texts)

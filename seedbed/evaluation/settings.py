@@ -36,7 +36,7 @@ class Task(Settings):
     source: Source | None = None
     """The test set; `tests` of a language overrides it."""
     set_of: str = ""
-    """The test and training sets are those of this task."""
+    """Name of a task whose test and training sets are those of this task too."""
     train: Source | None = None
     """knn, icl, tuned, qa: the training set."""
     train_language: str = ""
@@ -128,7 +128,7 @@ class Task(Settings):
         return [*self.pairs] if isinstance(self.pairs, dict) else []
 
     def of_order(self, order: str) -> Source:
-        """The source of an order, as a template.
+        """The source of an order of a language pair: `source` with the changes in `pairs`, placeholders not yet filled.
 
         Raises:
             ValueError: it is not a valid source.
@@ -147,17 +147,17 @@ class TextMap(Settings):
     """knn or icl: the texts are of its training sets, in each of its languages. With `pairs` a task whose test sets are
     translations, bitext or layers: the texts are of these."""
     texts: int = Field(200, gt=0)
-    """Approximate number of texts; the map has whole sentences, each in every language."""
+    """Approximate number of texts in all languages together; each sentence is in every language."""
     pairs: int | None = Field(None, gt=0)
-    """Instead of `texts`: number of translations of each language; all if there are fewer."""
+    """Instead of `texts`: number of translation pairs of each language; all if there are fewer."""
     seed: Seed = 0
     """Seed of sampling and of the method."""
     method: Literal["tsne", "umap"] = "tsne"
-    """How they are brought to the plane."""
+    """Method of projection to the plane: t-SNE or UMAP."""
     perplexity: float = Field(30.0, ge=1)
-    """About how many neighbours t-SNE keeps together; less than there are texts. MINERS prints none: scikit-learn's."""
+    """tsne: perplexity, below the number of texts. MINERS reports none; the default is scikit-learn's."""
     neighbours: int = Field(15, ge=2)
-    """How many neighbours UMAP keeps together; less than there are texts. NeighXLM prints none: umap-learn's."""
+    """umap: number of neighbours, below that of texts. NeighXLM reports none; the default is umap-learn's."""
 
     @model_validator(mode="after")
     def _read(self) -> Self:

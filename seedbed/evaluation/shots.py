@@ -49,8 +49,11 @@ def queries_of(trial: Trial, shots: Shots) -> list[Query]:
 
 
 def nearest(queries: NDArray, corpus: NDArray, labels: NDArray, shots: Shots, search: Search) -> NDArray[np.int64]:
-    """Indices (n, shots) of each query's examples, nearest first; with `balance`, the nearest of each label come before
-    all others: a prompt that is cut loses the farthest, and keeps every label while it has as many examples as labels.
+    """Indices (n, k) of each query's examples among the training texts, nearest first; k is `count`, with `balance`
+    `count` times the number of labels.
+
+    With `balance` the nearest example of each label comes before all others. A prompt that is too long loses its last
+    examples, so it has every label as long as it has at least as many examples as there are labels.
 
     Args:
         queries: embeddings (n, d).

@@ -95,7 +95,9 @@ def paired_permutation_test(
     Args:
         ours: scores (n, k) of the first system, or (n_seeds, n, k), which are averaged over seeds.
         theirs: scores of the second system on the same items, likewise.
-        statistic: a function of scores over the last two axes; it takes `axis`.
+        resamples: the number of random permutations; all 2^n are used if there are at most as many.
+        seed: seed of the permutations.
+        statistic: computes a statistic of scores over `axis`, the last two.
     """
     from scipy.stats import permutation_test
 
@@ -189,14 +191,16 @@ def f1_terms(gold: NDArray[np.float64], predicted: NDArray[np.float64]) -> NDArr
 
 
 def f1_of_items(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Contribution of each item (n_items, 2), gold and predicted class, to the support-weighted F1; their mean is that
-    F1.
+    """Contribution (n_items,) of each item to the support-weighted F1; the mean of the contributions is that F1.
 
-    An item contributes the F1 of its gold class. A wrong prediction subtracts what it costs the predicted class,
-    measured by how much higher that class's F1 is without the item; the mean of these costs is added back to every
+    An item contributes the F1 of its gold class. A wrong prediction subtracts what it costs the predicted class: that
+    class's support, times how much higher its F1 is without the item. The mean of these costs is added back to every
     item. Items are resampled with these values. With the plain F1 of the gold class, 95 % intervals of MINERS' F1@k,
     whose classes are single sentences, cover the value in 84 to 93 % of samples only. Computing F1 on each resample
     would leave out a third of the sentences, with their cost to the precision of others.
+
+    Args:
+        items: gold and predicted class (n_items, 2), as numbers from 0.
     """
     gold, predicted = items.astype(np.int64).T
     classes = int(items.max()) + 1
@@ -238,11 +242,11 @@ def replicates(
 
 
 def with_seeds(over_items: NDArray[np.float64], *by_seed: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Bootstrap values (resamples,) over items, and the variance between training seeds added to theirs.
+    """Bootstrap values (resamples,) over items, widened by the variance between training seeds.
 
-    The mean of S scores with standard deviation s has the variance s² / S, known with S - 1 degrees of freedom. Normal
-    deviations with both variances are divided by a chi with the degrees of freedom of the sum (Welch 1947), so that the
-    percentiles are those of Welch's t-test if items do not vary, and those of the bootstrap if seeds do not.
+    The mean of S scores with standard deviation s has the variance s² / S, estimated with S - 1 degrees of freedom.
+    Normal deviations with both variances are divided by a chi with the degrees of freedom of the sum (Welch 1947), so
+    that the percentiles are those of Welch's t-test if items do not vary, and those of the bootstrap if seeds do not.
 
     Sampling seeds with replacement instead would give (S - 1) / S of the variance and a normal's tails: of equal
     systems with 2 or 3 seeds, 6 to 30 % would differ at the level of 5 %. Here 2 to 6 % do, and 1 % where seeds differ
@@ -252,6 +256,7 @@ def with_seeds(over_items: NDArray[np.float64], *by_seed: NDArray[np.float64], s
         over_items: values of a system, see `replicates`, or differences of two.
         by_seed: scores (n_seeds,) of the system, or of each of the two. A single seed adds nothing: its variance is
             not known.
+        seed: seed of the normal and chi-squared deviates.
     """
     known = [(own.var(ddof=1) / len(own), len(own) - 1) for own in by_seed if len(own) > 1]
     between = sum(variance for variance, _ in known)
@@ -265,13 +270,13 @@ def with_seeds(over_items: NDArray[np.float64], *by_seed: NDArray[np.float64], s
 
 
 def percentiles(values: NDArray[np.float64], level: float) -> tuple[float, float]:
-    """The central interval that contains the share `level` of the replicates."""
+    """The central interval (low, high) that contains the share `level` of the replicates (resamples,)."""
     low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
 
 
 def alpha(level: float) -> float:
-    """1 - level, as one writes it: 0.05 for 0.95, for which floating point has 0.05000000000000004."""
+    """1 - level in decimal arithmetic: 0.05 for 0.95, for which floating point has 0.05000000000000004."""
     return float(1 - Decimal(str(float(level))))
 
 
@@ -281,16 +286,18 @@ def percent(level: float) -> str:
 
 
 def rejects(p: float, level: float) -> bool:
-    """Whether a p-value is below 1 - level; not where it is NaN.
+    """Whether a p-value is below 1 - level; NaN is not.
 
-    Its last digits are noise of floating point, so that one that is 1 - level but for them is not below.
+    It is rounded to 12 decimals before, so that a p-value that equals 1 - level up to floating-point error is not below
+    it.
     """
     return bool(round(p, 12) < alpha(level))
 
 
 def rounded(p: float, level: float, decimals: int) -> float:
-    """A p-value with some decimals, rounded so that `rejects` says of it and of the rounded level what it says of both
-    unrounded: 0.04996 is 0.0499, as 0.0500 would not be below 0.05.
+    """A p-value rounded to `decimals`, such that it stays below 1 - level, or not below it: see `rejects`.
+
+    At level 0.95, 0.04996 becomes 0.0499, because 0.0500 is not below 0.05. The level is rounded to as many decimals.
     """
     near, bound = round(p, decimals), alpha(round(level, decimals))
     if rejects(p, level):

@@ -36,8 +36,9 @@ class System(Settings):
     """What encoders that use translations provide in addition to vectors: paths, choices."""
 
     def has(self, backbone: str, language: str) -> bool:
-        """Whether it has an encoder of a backbone for a language; without a backbone, whether it has training data for
-        it.
+        """Whether it has an encoder of a backbone for a language, or for both of a pair.
+
+        If `backbone` is empty, as in a column of triplets, only the language is checked.
         """
         of_backbone = not backbone or self.backbones is None or backbone in self.backbones
         return of_backbone and (self.languages is None or {*languages_of(language)} <= {*self.languages})
@@ -77,7 +78,7 @@ class AvailableModel(Settings):
     """Its languages; None: all."""
 
     def tests(self, tests: Mapping[str, str]) -> dict[str, str]:
-        """Of some tests (language -> task), those on which it is scored."""
+        """Those of `tests` (language -> task) on which it is scored."""
         return {
             code: task
             for code, task in tests.items()

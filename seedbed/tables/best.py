@@ -23,17 +23,19 @@ from seedbed.tables.tabulate import DECIMALS
 
 
 def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) -> tuple[Cell, dict[str, Any]]:
-    """The encoder with the best score on development tasks: of the recipe with the best mean over seeds, the best seed.
+    """The encoder with the best main score on development tasks, averaged over tasks.
 
-    Of equals, the first in the study's order.
+    The pair of backbone and recipe with the best mean over seeds is chosen, and its best seed. Of equals, the first in
+    the study's order is chosen.
 
     Args:
         blocks: the encoders, see `Block.cells`; their task is not used.
         scores: the folder of score files, see `Cell.path`.
+        dev: names of the development tasks.
 
     Returns:
         The encoder, and how it was chosen: `tasks`, the mean `score` over tasks and seeds, and `among`, the number of
-            candidates.
+            pairs of backbone and recipe.
 
     Raises:
         UserError: a score file is missing, or has no main score.
@@ -50,7 +52,7 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
 
 
 def block_of(encoder: Cell, blocks: Sequence[Block]) -> Block | None:
-    """The block among whose encoders one is; None: in none."""
+    """The first block that has an encoder among its cells; None: no block has it."""
     return next((block for block in blocks if any(cell[:4] == encoder[:4] for cell in block.cells())), None)
 
 
@@ -63,10 +65,11 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
         test: the test set, for a lexical baseline, see `protocols.lexical`; None: without it.
 
     Returns:
-        `task`, `metric`, `n`, `score` (value, low, high; in points) and `others`: name -> the same, and `difference`
-        with its `low` and `high`, `p_adjusted` (Benjamini and Hochberg over the others) and `apart`, whether that is
-        below 1 - level. With fewer than 10 items there are no intervals and no tests. `quoted` has scores that others
-        report on this test: `name`, `value` and `source`.
+        `task`, `metric`, `n`, `score` (`value`, `low`, `high`; in points) and `others`: name -> the same, and the
+            difference of the encoder less the other (`difference`, `difference_low`, `difference_high`), `p_adjusted`
+            (Benjamini and Hochberg over the others) and `apart`, whether that is below 1 - level. With fewer than 10
+            items there are no intervals and no tests. `quoted` has scores that others report on this test: `name`,
+            `value` and `source`.
 
     Raises:
         UserError: no block has the encoder; a score file is missing or contradicts its items; or a test set that is not
@@ -135,7 +138,7 @@ def _compared(
 
 
 def read_best(folder: Path) -> dict[str, Any]:
-    """What the manifest of a best encoder says of its choice, see `link_encoder`.
+    """The facts about the choice in the manifest of a best encoder, see `link_encoder`.
 
     Raises:
         UserError: the manifest cannot be read, or has no choice.
@@ -147,9 +150,14 @@ def read_best(folder: Path) -> dict[str, Any]:
 
 
 def link_encoder(encoder: Path, output: Path, best: Mapping[str, Any]) -> None:
-    """Copy an encoder into another folder by hard links, and add the choice to its manifest.
+    """Copy an encoder into another folder by hard links, and add the choice to the copy's manifest.
 
     Files on another file system are copied.
+
+    Args:
+        encoder: the encoder's folder.
+        output: the folder, which is replaced as a whole at the end.
+        best: facts about the choice, for the manifest's `best`.
 
     Raises:
         UserError: the encoder's manifest cannot be read, or its files were changed.

@@ -21,11 +21,11 @@ def grid(lines: Iterable[Sequence[str]]) -> str:
 
 
 def cell(row: pd.Series, best: str | None, decimals: int = 1) -> str:
-    """A number with its interval, such as `**71.3** [68.2, 74.1] ▲`; with fewer than ten items, n instead of an
-    interval.
+    """A number with its interval, such as `**71.3** [68.2, 74.1] ▲`; without an interval (NaN), with n instead.
 
     Args:
-        best: the best number of its column, which is bold; None: none.
+        row: a row of a table, see `tabulate.COLUMNS`.
+        best: the best number of its column, as printed, which is bold; None: none.
     """
     value = f"{row['value']:z.{decimals}f}"
     value = f"**{value}**" if value == best else value

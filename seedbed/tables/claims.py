@@ -46,16 +46,16 @@ class Side(Settings):
 
 
 class Ours(Settings):
-    """What a study of this project gave."""
+    """The result of a study of this project for a claim."""
 
     study: str
     """Its file."""
     page: str
     """The page that reports it."""
     numbers: str
-    """With n, seeds and interval, unless they are undecided."""
+    """The study's numbers; with n, seeds and interval, unless the verdict is undecided."""
     verdict: Literal["reproduced", "not reproduced", "undecided"]
-    """At this study's scale; undecided: nothing was tested, or the two cannot be told apart."""
+    """At this study's scale; undecided: nothing was tested, or the two are not significantly different."""
 
     @model_validator(mode="after")
     def _decided_by_numbers(self) -> Self:
@@ -70,9 +70,9 @@ class Claim(Settings):
     """One number of a table is better than another."""
 
     claim: str
-    """In a sentence."""
+    """The claim in a sentence."""
     where: str
-    """Where the paper says so."""
+    """The place in the paper, such as its section or table."""
     table: str
     """A table's name."""
     columns: Annotated[OnceEach[str], Field(min_length=1)] = ("",)
@@ -82,7 +82,7 @@ class Claim(Settings):
     lower: bool = False
     """The better number is the lower one."""
     languages: OnceEach[str] = (AVERAGE,)
-    """Where the paper's numbers are, or their average."""
+    """Languages of the paper's numbers; `avg`: their average."""
     cannot: str = ""
     """Why the comparison cannot be run; left out, a cluster can run it."""
     ours: list[Ours] = []
@@ -115,7 +115,7 @@ class Claim(Settings):
         )
 
     def holds(self, better: float, than: float) -> bool:
-        """Whether one number is better than another."""
+        """Whether the number `better` is higher than the number `than`, or lower if the claim has `lower`."""
         return better < than if self.lower else better > than
 
 
@@ -141,7 +141,7 @@ class Claims(Settings):
 
 
 class Compared(NamedTuple):
-    """Two numbers of one column, backbone and language."""
+    """Two numbers of a paper that a claim compares."""
 
     what: str
     better: float
@@ -176,7 +176,7 @@ def printed(claim: Claim) -> list[Compared]:
 
 
 def held_by_its_paper(claim: Claim) -> str:
-    """`in 3 of 4`: in how many of the paper's own comparisons a claim holds; empty: in all."""
+    """In how many of the paper's own comparisons a claim holds, such as `in 3 of 4`; empty: in all."""
     found = printed(claim)
     held = sum(claim.holds(one.better, one.than) for one in found)
     return "" if held == len(found) else f"in {held} of {len(found)}"
@@ -231,7 +231,9 @@ def _few(comparisons: Sequence[str]) -> str:
 
 
 def of_study(claims: Claims, tables: Mapping[str, pd.DataFrame], compared: Mapping[str, pd.DataFrame]) -> str:
-    """Claims of each paper of which a study's tables test one, on the paper's data and encoders, in Markdown.
+    """The papers' claims with a study's results, as a table in Markdown; empty if the study tests none.
+
+    It has all claims of each paper of which the study tests one, on the paper's data and encoders.
 
     Args:
         tables: name -> the table as `tabulate.read` returns it.

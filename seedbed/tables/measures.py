@@ -48,8 +48,8 @@ class Measure:
     by_seed: dict[str, NDArray[np.float64]]
     """Scores (n_seeds,)."""
     replicates: dict[str, NDArray[np.float64]]
-    """Bootstrap scores (resamples,) over items, see `with_seeds`; paired, except for overlaps; without recipes of too
-    few items."""
+    """Bootstrap scores (resamples,) over items, see `significance.replicates`; over the same sampled items for all
+    recipes, except for overlaps; without recipes of too few items."""
     items: dict[str, Items] | None
     """Per-item scores; None for averages, two-order tests, or too few items."""
     papers_data: bool
@@ -141,14 +141,19 @@ def interval(metric: Metric, drawn: Drawn, statistics: Statistics) -> tuple[floa
 
 
 def difference(metric: Metric, ours: Drawn, theirs: Drawn, statistics: Statistics) -> tuple[float, float, float]:
-    """The interval of the difference of two systems on the same items, in points, and its p-value by the bootstrap."""
+    """The bootstrap interval (low, high) of `ours` less `theirs`, in points, and its two-sided p-value.
+
+    The bootstrap scores of both are over the same sampled items, except for overlaps.
+    """
     paired = ours.over_items - theirs.over_items
     values = metric.points * with_seeds(paired, ours.by_seed, theirs.by_seed, seed=statistics.seed)
     return *percentiles(values, statistics.level), two_sided(values)
 
 
 def lacks(scores: Path, block: Block) -> bool:
-    """Whether no score of a block has its metric, such as a layer above the backbone's last."""
+    """Whether no score file of a block has the block's metric, such as a layer above the backbone's last; False for a
+    column of overlap.
+    """
     files = (scores / cell.path for cell in block.cells())
     key = block.column.measured.key
     return block.column.protocol != OVERLAP and not any(key in _file(path).metrics for path in files)
@@ -187,8 +192,10 @@ def _dice(path: Path, sides: tuple[str, ...]) -> Items:
 
 
 def average(measures: Sequence[Measure], weights: Sequence[float] | None = None) -> Measure:
-    """The mean over languages of the systems that all languages have, by seed; without weights all languages count
-    alike.
+    """The average of measures over languages, or columns, seed by seed; without systems that one of them lacks.
+
+    Args:
+        weights: one for each measure; None: equal weights.
     """
     common = [recipe for recipe in measures[0].by_seed if all(recipe in each.by_seed for each in measures)]
     known = [recipe for recipe in common if all(recipe in each.replicates for each in measures)]

@@ -91,7 +91,7 @@ class Block(Settings):
                     yield from self._of_system(self.backbone, system, language)
 
     def compared(self, language: str) -> list[Cell]:
-        """The score files of another backbone that differences in a language are taken from."""
+        """The score files of `other` in a language; empty: no differences are taken from it."""
         if not self.other or language not in self.other.languages:
             return []
         return [*self._of_system(self.other.backbone, self.other.system, language)]
@@ -126,8 +126,9 @@ def plan(
         reserved: languages that appear only in tables that name them.
 
     Raises:
-        UserError: the spec names an unknown recipe or task, or gives two recipes of a block one printed name; or the
-            study has none of its recipes, backbones or tasks.
+        UserError: the spec names an unknown recipe or task, its baseline is none of its recipes, or it gives two
+            recipes of a block one printed name; a task lacks a column's k; or the study has none of its recipes,
+            backbones or tasks.
     """
     own = {system.recipe: system for system in systems}
     names = _names(spec, own)
@@ -160,7 +161,7 @@ def plan(
 
 
 def compared(spec: TableSpec, blocks: Sequence[Block], backbone: str) -> list[Block]:
-    """Add to each block the same column of another backbone, whose baseline differences are taken from.
+    """The blocks, each with its `other`: the baseline's row of another backbone in the same column.
 
     Args:
         backbone: the study's backbone for comparisons, which a table may lack; the spec's own has priority.
@@ -197,11 +198,11 @@ def of_labellers(
     baseline: str,
     reserved: Collection[str] = (),
 ) -> list[Block]:
-    """The blocks of classifiers that a table of encoders shows too, in columns with labels, with its kinds in the
-    spec's order; see `plan`.
+    """Plan the rows of classifiers in a table of encoders: blocks, as `plan` returns them, for the columns that
+    classifiers can answer.
 
-    A column has only classifiers that are scored in all its languages, because averages over fewer could not be
-    compared.
+    Kinds of classifiers are in the spec's order. A column has only classifiers that are scored in all its languages,
+    because averages over fewer could not be compared.
 
     Args:
         systems: the variants of classifiers, each with the classifiers that have it.

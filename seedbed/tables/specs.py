@@ -26,7 +26,7 @@ OF_TRIPLETS = Protocol(kind="triplets", asks=("vectors",))
 
 
 def metric_named(name: str) -> Metric:
-    """A metric of any protocol, by its name in the CSV of a table."""
+    """The metric with this name in the CSV of a table; if several protocols have one, that of the first by name."""
     found = (protocols.metric(protocol, name) for protocol in protocols.names())
     return OVERLAPS.get(name) or next(filter(None, found))
 
@@ -73,8 +73,9 @@ class Column(Settings):
     paper_task: str = ""
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
-    """Over how many languages the paper's average is, where it prints nothing else; ours over others is no attempt.
-    0: its number is of all languages' texts as one sample, which ours never is."""
+    """Number of languages of the paper's average, if the paper prints only averages; an average of ours over another
+    number of languages is not compared with it. 0: the paper's number is over the texts of all languages as one sample,
+    and no average of ours is compared with it."""
     paper_data: OnceEach[str] = ()
     """Part of the origin of the paper's own test data; a number on other data is marked so."""
 
@@ -135,9 +136,10 @@ class Paper(Settings):
     slugs: dict[str, str] = {}
     """Recipe -> its slug there, where that is not the recipe's name."""
     backbones: dict[str, str] | None = None
-    """Recipe -> what the column `backbone` says of it, where that is not the encoder; nothing for one left out."""
+    """Recipe -> its cell in the column `backbone`, empty for recipes left out; default: the backbone's name in the
+    paper."""
     skip_notes: OnceEach[str] = ()
-    """Notes on print alone."""
+    """Notes that are not shown, because they are only about the print."""
 
 
 class TableSpec(Spec):
@@ -154,7 +156,7 @@ class TableSpec(Spec):
     recipes: Annotated[dict[str, str], Field(min_length=1)]
     """Recipes in print order, with their printed names."""
     open: bool = False
-    """The study's other recipes come last, but those that vary one."""
+    """Show the study's other recipes last, without those with `on_request`."""
     baseline: str = ""
     """The recipe that differences are taken from; left out, the study's `statistics.baseline`."""
     compare: list[tuple[str, str]] = []
@@ -174,7 +176,7 @@ class TableSpec(Spec):
     languages: OnceEach[str] = ()
     """Languages in print order; others come after them."""
     only_languages: bool = False
-    """No others."""
+    """Show only the languages in `languages`."""
     over_backbones: bool = False
     """Add the average over backbones and languages."""
     over_columns: list[Overall] = []
@@ -186,7 +188,7 @@ class TableSpec(Spec):
     """A column of a task that the study does not have is left out, and so are a recipe, and a metric that no encoder of
     a backbone has (a layer above its last); a mean of columns is then of the others."""
     paper: Paper | None = None
-    """Left out, no paper has this table."""
+    """The paper's numbers; left out, no paper has this table."""
     absent: dict[str, str] = {}
     """A column, a group of columns or a row that its shipped study does not make -> why; printed below the caption
     where it is not there. A row by the paper's name, or as it would be printed: backbone, recipe, or both."""
@@ -268,9 +270,10 @@ class TableSpec(Spec):
         return all(column.answered_by for column in self.columns)
 
     def ordered(self, languages: Iterable[str], reserved: Collection[str] = ()) -> list[str]:
-        """Languages in print order; those that the spec does not list come last, unless they are reserved.
+        """Languages in print order: those that the spec lists, then the others.
 
-        A pair is listed by its own name, or by both its languages; then it comes after pairs with their own name.
+        Others are left out if the spec has `only_languages`, or if they are reserved. A pair is listed by its own name,
+        or by both its languages; then it comes after what is listed by its own name.
         """
         closed, named = set(languages) if self.only_languages else set(reserved), {*self.languages}
         others = [

@@ -25,6 +25,8 @@ def audit(
 ) -> tuple[Blocks, Blocks, dict[str, Any]]:
     """Split triplets into those that pass all checks and those that do not.
 
+    A triplet also fails if its anchor or positive equals, after `comparable`, that of an earlier triplet that passes.
+
     Args:
         triplets: iterates over `id`, `anchor`, `positive`, `negative`, and maybe `positive_finished` and
             `negative_finished`; it is called three times.
@@ -57,7 +59,8 @@ def split_by_reason(
         rules: their max_lost and min_rows are used.
 
     Returns:
-        The rows that pass, the others with a `reason`, and a report of counts and lexical overlaps.
+        The rows that pass, the others with a `reason`, and a report: `read` and `kept` (numbers of rows), `dropped`
+            (reason -> rows) and `dice` (columns -> `overlap.summary` of rows that pass).
 
     Raises:
         UserError: there are no rows, or too few pass.

@@ -37,7 +37,7 @@ class Checks:
     """Whether the texts should be in the pivot language instead of the anchors'."""
 
     def cut(self, rows: pd.DataFrame, side: str) -> Fault:
-        """Completions that the length limit cut, by the column `..._finished` if the rows have it."""
+        """Rows whose completion in the column `side` was cut at the length limit, by the column `{side}_finished`."""
         return self.rules.finished & (ended(rows, side) == "false"), "cut at the length limit"
 
     def of_words(self, text: pd.Series) -> Iterator[Fault]:
@@ -56,7 +56,7 @@ class Checks:
         return length_ratio(source, text) > self.rules.length_ratio, "length"
 
     def tested(self, text: pd.Series) -> Fault:
-        """Texts of evaluation sets."""
+        """Texts that repeat a text of an evaluation set, see `EvaluationTexts.repeats`."""
         return text.map(self.seen.repeats), "in an evaluation set"
 
 
@@ -72,7 +72,7 @@ def empty(text: pd.Series) -> Fault:
 
 
 def ended(rows: pd.DataFrame, side: str) -> pd.Series:
-    """How the completions of a column ended: its `..._finished`; "true" if the rows lack it."""
+    """How the completions in the column `side` ended: the column `{side}_finished`; "true" if the rows lack it."""
     return rows.get(f"{side}_finished", pd.Series("true", rows.index))
 
 

@@ -16,7 +16,7 @@ DRAWS = 10_000_000
 def dice(a: str, b: str) -> float:
     """Lexical overlap of two sentences: Dice coefficient of their sets of case-folded words (paper 000, figure 5).
 
-    In scripts without blanks, of their sets of pairs of adjacent characters.
+    In scripts without spaces between words, it is that of their sets of pairs of adjacent characters.
 
     Example:
         >>> dice("The rain came", "the RAIN fell")

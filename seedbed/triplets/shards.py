@@ -27,7 +27,8 @@ def write_shard(made: pd.DataFrame, name: str, method: str, output: Path) -> Non
 
     Args:
         made: the rows, as `generators.writing.triplets.complete` and `corpus.translate` return them.
-        name: the generator's name in the study; a column of the shard.
+        name: the generator's name in the study, for the column `generator`.
+        method: how the rows were generated, for the column `method`.
     """
     table = made.assign(generator=name, method=method)
     write_table(table[[*COLUMNS, *table.columns.difference(COLUMNS)]], output)

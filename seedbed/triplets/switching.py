@@ -57,8 +57,9 @@ def latin_share(text: str, script: str) -> float:
 
 
 class Spelling:
-    """A character n-gram model of a language's distinct words, interpolated by Witten and Bell's (1991) rule; rare
-    words say most about unseen ones.
+    """A character n-gram model of a language's words, interpolated by Witten and Bell's (1991) rule.
+
+    Each distinct word counts once, because rare words say most about unseen ones.
     """
 
     def __init__(self, vocabulary: Iterable[str]) -> None:

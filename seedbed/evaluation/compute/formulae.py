@@ -54,8 +54,11 @@ def in_context(sizes: Sizes, *, retrieval: float, labels: int, length: float, fo
 
 
 def break_even(first: Callable[[int], float], second: Callable[[int], float]) -> float | None:
-    """The number of training texts from which `first` costs more than `second`, both being linear in it; 0: always,
-    None: never.
+    """The number of training texts above which `first` costs more than `second`; 0: always, None: never.
+
+    Args:
+        first: training texts -> cost, linear.
+        second: likewise.
     """
     slope = (first(1) - first(0)) - (second(1) - second(0))
     ahead = second(0) - first(0)

@@ -16,7 +16,7 @@ _PUNCTUATION = str.maketrans("", "", string.punctuation)
 
 
 def normalised(text: str, language: str) -> str:
-    """Normalise an answer as SQuAD does: lower case, without ASCII punctuation, articles and repeated blanks.
+    """Normalise an answer as SQuAD does: lower case, without ASCII punctuation, articles and repeated spaces.
 
     Source: Rajpurkar et al. (2016), the official evaluation script. In languages other than English no word is an
     article.
@@ -37,11 +37,11 @@ def exact_match(answer: str, golds: Sequence[str], language: str) -> float:
 
 
 def f1(answer: str, golds: Sequence[str], language: str) -> float:
-    """Word-level F1 between an answer and the gold answer that gives the highest; in scripts without blanks a word is a
-    character, as in MLQA's official script for Chinese (Lewis et al., 2020).
+    """Word-level F1 between an answer and the gold answer that gives the highest.
 
-    If either has no words after normalisation, F1 is 1 if both have none, else 0, as in SQuAD 2.0 (Rajpurkar et al.,
-    2018).
+    In scripts without spaces between words each character is a word, as in MLQA's official script for Chinese (Lewis et
+    al., 2020). If either has no words after normalisation, F1 is 1 if both have none, else 0, as in SQuAD 2.0
+    (Rajpurkar et al., 2018).
 
     Raises:
         UserError: no gold answers.

@@ -30,7 +30,7 @@ STATISTICS: Mapping[str, Callable[..., NDArray[np.float64]]] = MappingProxyType(
 
 
 def summarise(values: ArrayLike) -> dict[str, float]:
-    """STATISTICS of numbers (n,), by name."""
+    """Name -> value of each of STATISTICS over numbers (n,); the standard deviation divides by n."""
     return {name: float(statistic(np.asarray(values), axis=-1)) for name, statistic in STATISTICS.items()}
 
 

@@ -74,8 +74,10 @@ class Protocol:
         return "train" in self.options
 
     def serves(self, gives: Collection[str]) -> bool:
-        """Whether it can score encoders that provide `gives` in addition to vectors: `paths` and `choices`, if they use
-        translations.
+        """Whether it can score encoders that provide `gives` in addition to vectors.
+
+        Encoders that use translations provide `paths` and `choices`. Protocols that ask for these can score no others;
+        protocols that edit texts cannot score encoders that use translations.
         """
         return {*self.asks} & {"paths", "choices"} <= {*gives} and not (self.edits and gives)
 

@@ -31,7 +31,7 @@ def score(trial: Trial) -> Scores:
     """Score translation retrieval from `text` to `pivot` (forward) and back (backward).
 
     Raises:
-        UserError: not more pairs than k: each translation would be among the k nearest.
+        UserError: k is not below the number of pairs: each translation would be among the k nearest.
     """
     from seedbed.evaluation.bitext import f1_at_k, predictions
 

@@ -46,7 +46,7 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Compute error, deviation and bound of each text and over all; as in `stability`, maxima have no interval."""
+    """Compute error, deviation and bound of each text and over all texts; maxima have no interval."""
     test = trial.test
     texts, humans = (both.astype(np.float64) for both in trial.paths(test["text"], test["pivot"]))
     (g, h), ideal = (texts[:, 0], texts[:, 1]), humans[:, 1]

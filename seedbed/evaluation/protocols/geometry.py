@@ -31,7 +31,7 @@ def score(trial: Trial) -> Scores:
     """Compute the alignment of positive pairs and the uniformity of all distinct sentences.
 
     Raises:
-        UserError: fewer than two positive pairs.
+        UserError: fewer than two positive pairs, or a zero vector.
     """
     from seedbed.evaluation.geometry import alignment, uniformity
     from seedbed.vectors.checked import unit_vectors

@@ -34,7 +34,7 @@ def score(trial: Trial) -> Scores:
     """Compute accuracy and macro F1 of a language model's labels.
 
     Raises:
-        UserError: no training set, one that is too small, or a test label that it lacks.
+        UserError: no training set, one with too few texts or a single label, or a test label that it lacks.
     """
     from seedbed.evaluation.classification import known_labels, of_labels
 

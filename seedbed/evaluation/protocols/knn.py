@@ -44,7 +44,7 @@ def score(trial: Trial) -> Scores:
     """Compute accuracy and macro F1 of labels that neighbours vote for, or that a classifier gives.
 
     Raises:
-        UserError: no training set, one smaller than k, or a test label that it lacks.
+        UserError: no training set, one smaller than k or with a single label, or a test label that it lacks.
     """
     from seedbed.evaluation.classification import known_labels, vote
 

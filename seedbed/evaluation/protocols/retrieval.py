@@ -127,10 +127,10 @@ def _relevance(judged: pd.DataFrame, query: str, document: str) -> dict[str, dic
 
 
 def ranking(held: Collection, queries: ArrayLike, documents: ArrayLike) -> list[dict[str, float]]:
-    """Of every query, the nearest documents in order: id -> cosine, by exact search.
+    """The nearest documents of each query, nearest first: document id -> cosine, by exact search.
 
-    Of documents with equal cosines, the one with the greater id comes first. There are more than count: those below
-    the tenth might rise, see `unsettled`.
+    Of documents with equal cosines, the one with the greater id comes first. A ranking has at most 2 * DEPTH
+    documents, twice as many as metrics count: those after the tenth might rise, see `unsettled`.
 
     Args:
         queries: vectors (n, d), in the order of `held.queries`.
@@ -145,15 +145,19 @@ def ranking(held: Collection, queries: ArrayLike, documents: ArrayLike) -> list[
 
 
 def measures(held: Collection, ranked: Sequence[dict[str, float]]) -> pd.DataFrame:
-    """`id` and the metrics of TREC_EVAL, as fractions, of every query of a `ranking`; 0 without a relevant document."""
+    """`id` of each query and its metrics, the keys of TREC_EVAL, as fractions; 0 without a relevant document.
+
+    Args:
+        ranked: see `ranking`; the first DEPTH documents of each count.
+    """
     return _by_query(held, [dict(islice(run.items(), DEPTH)) for run in ranked])
 
 
 def unsettled(held: Collection, ranked: Sequence[dict[str, float]]) -> dict[str, float]:
     """The most by which nDCG@10 and recall@10 of a `ranking` may change where nearly equal cosines get another order.
 
-    That is the difference between the scores of rankings in which relevant documents are ROUNDING nearer to their
-    queries, and farther, the more relevant the more.
+    The result is the difference between two scores: with the cosines of relevant documents raised by ROUNDING times
+    their relevance, and with these cosines lowered by as much.
     """
     moved = []
     for distance in (ROUNDING, -ROUNDING):

@@ -47,7 +47,7 @@ METRICS = {
 
 
 def score(trial: Trial) -> Scores:
-    """Compute statistics of the ratios.
+    """Compute STATISTICS of the ratios of all copies, and of each text's greatest ratio, for each number of edits.
 
     Raises:
         UserError: every text is empty.

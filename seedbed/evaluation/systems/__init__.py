@@ -59,7 +59,7 @@ class Opening:
     """Models that are shared by the systems of a job: slot -> (key, model)."""
 
     def hold(self, slot: str, key: Any, make: Callable[[], Opened]) -> Opened:
-        """Return the model in a slot if it has this key; else release it, and make and return another one."""
+        """Return the model in a slot if it was made with an equal key; else replace it by `make()`, and return that."""
         if slot not in self.held or self.held[slot][0] != key:
             self.held.pop(slot, None)  # before the other is in memory
             self.held[slot] = key, make()
@@ -109,8 +109,7 @@ def module_of(kind: str) -> str:
 
 
 def gives_labels(folder: Path) -> bool:
-    """Whether the system in a folder labels texts itself, as every kind but encoders does; `open_system` says what a
-    folder lacks."""
+    """Whether the system in a folder labels texts itself, as every kind but encoders does; False without a manifest."""
     return (folder / manifests.MANIFEST).is_file() and _kind(manifests.of(folder)) != ENCODER
 
 

@@ -23,7 +23,7 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the classifier; its model is loaded for each test set.
 
     Raises:
-        UserError: a part is missing.
+        UserError: a part is missing, or has changed since the classifier was described.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     base, adapter = parts["base"], parts.get("adapter")

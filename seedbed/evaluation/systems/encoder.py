@@ -24,8 +24,9 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the encoder and encode all texts of the sets at once; for a language pair, open both encoders.
 
     Raises:
-        UserError: it cannot be opened; the encoders of a pair were not aligned to one pivot or to each other; or a test
-            set has texts in two languages, is not a pair's, and the encoder's prompt depends on the language.
+        UserError: it cannot be opened; the encoders of a pair were not aligned to one pivot or to each other; a test
+            set has texts in two languages, is not a pair's, and the encoder's prompt depends on the language; or a
+            protocol edits texts, and the encoder needs their translations.
     """
     if opening.second:
         return _of_two(folder, opening.second, opening)

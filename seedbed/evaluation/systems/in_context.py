@@ -30,7 +30,8 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the language model, and the encoder that retrieves its examples.
 
     Raises:
-        UserError: a part is missing, the study does not name the API, a model cannot be opened, or as `_retriever`.
+        UserError: a part is missing or has changed, the study does not name the API, a model cannot be opened, or the
+            retriever's prompt depends on the language and the examples are in another than the test set.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = today(validated(Generator, settings["generator"], "generator"), folder)

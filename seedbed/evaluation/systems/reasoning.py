@@ -39,7 +39,8 @@ def open(folder: Path, manifest: dict[str, Any], opening: Opening) -> System:
     """Open the language model.
 
     Raises:
-        UserError: a part is missing, the study does not name the API, or variant translated has no English.
+        UserError: a part is missing or has changed, the study does not name the API, or variant translated has no
+            English.
     """
     settings, parts = manifest["system"], parts_of(folder, manifest, opening.language)
     generator = today(validated(Generator, settings["generator"], "generator"), folder)

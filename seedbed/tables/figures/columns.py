@@ -17,7 +17,7 @@ GAP, TICK = 0.42, 0.22
 
 
 def draw(table: pd.DataFrame, spec: Columns, names: Mapping[str, str]) -> Figure:
-    """Plot a table; panels whose columns it lacks are left out, as are lines of a single point."""
+    """Plot a table; panels whose columns it lacks are left out. A system with a single point has a marker, no line."""
     panels = list(_panels(table, spec, names))
     lines, above = _called(table, spec)
     shades = colours(lines.values(), spec)

@@ -21,7 +21,11 @@ UNKNOWN = "not known"
 
 
 def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
-    """Plot a table: rows are groups (by `names`), sorted by the last column; each column is a dot in a row."""
+    """Plot a table: rows are groups of languages, sorted by the last column; each column is a dot in a row.
+
+    Args:
+        names: language -> its group.
+    """
     rows = table[table["language"] != AVERAGE]
     rows = rows.assign(group=rows["language"].map(lambda code: names.get(code) or UNKNOWN))
     columns, panels = list(rows["column"].unique()), systems(rows)

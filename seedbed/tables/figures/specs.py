@@ -22,7 +22,7 @@ class FigureSpec(Spec):
     """Backbones that the figure shows, by the study's names, on a map also by the papers'; `avg`: the average over
     backbones. Default of a map: all that have embeddings. No map shows a backbone with `on_request`."""
     title: str
-    """What is seen."""
+    """Title: what the figure shows."""
     note: str = ""
     """How to read it; may hold {level}, {alpha} and {baseline}."""
     paper_note: str = ""
@@ -66,14 +66,14 @@ class Labelled(OfTable):
     """A figure with a quantity on its x axis."""
 
     x_label: str = ""
-    """What the x axis is."""
+    """Label of the x axis."""
 
 
 class Spaced(OfTable):
     """A figure with rows of dots or bars."""
 
     spacing: Inches = 0.135
-    """From one dot or bar to the next."""
+    """Inches from one dot or bar to the next."""
 
 
 class Panelled(OfTable):
@@ -101,7 +101,7 @@ class Curve(Labelled):
     series: Places
     """Name of a line -> recipe -> its place on the x axis."""
     log_x: bool = False
-    """On a logarithmic axis."""
+    """Make the x axis logarithmic."""
 
 
 class Plane(OfTable):
@@ -140,9 +140,9 @@ class Columns(Panelled, Labelled):
     by_language: bool = False
     """A panel for each language and one for their average, instead of only the average."""
     y_label: str = ""
-    """What the y axis is."""
+    """Label of the y axis."""
     height: Inches = 2.3
-    """How high a panel is."""
+    """Height of a panel, in inches."""
     across: int = Field(5, gt=0)
     """Panels in a row at most."""
 
@@ -160,9 +160,10 @@ class Members(Labelled, Spaced):
 
     kind: Literal["members"] = "members"
     recipe: str
-    """Whose gain."""
+    """The recipe whose gains are shown."""
     over: Annotated[OnceEach[str], Field(min_length=1)]
-    """Over which recipes, in print order; those that the table lacks are left out, but one must be there."""
+    """Recipes that the gains are over, in print order; those that the table lacks are left out, but one must be there.
+    """
 
 
 class Shares(Panelled, Labelled, Spaced):
@@ -170,9 +171,9 @@ class Shares(Panelled, Labelled, Spaced):
 
     kind: Literal["shares"] = "shares"
     panels: Annotated[dict[str, dict[str, str]], Field(min_length=1)]
-    """Title of a panel -> column -> whose share that is."""
+    """Title of a panel -> column -> label of the part whose share it is."""
     uniform: dict[str, str]
-    """Title of a panel -> the column of what a choice at random gives."""
+    """Title of a panel -> the column with the share that a random choice gives."""
 
     @model_validator(mode="after")
     def _uniform_everywhere(self) -> Self:
@@ -188,11 +189,11 @@ class Map(FigureSpec):
     group: str = ""
     """The paper that it belongs to: `all_{group}` makes it."""
     recipes: Annotated[dict[str, str], Field(min_length=1)] = {"published": "as published"}
-    """Whose encoders, with what they are called; one encoder must serve all languages."""
+    """Recipe whose encoders are shown -> its printed name; one encoder must serve all languages."""
     languages: OnceEach[str] = ()
     """Languages of the task that the map shows, in this order, also with `on_request`; default: all without."""
     map: TextMap
-    """Which texts, and how they are brought to the plane."""
+    """Which texts are shown, and how they are projected to the plane."""
 
 
 KINDS: tuple[type[FigureSpec], ...] = (Dots, Curve, Plane, Pairs, Columns, Groups, Members, Shares, Map)

@@ -110,7 +110,12 @@ def named(language: str, names: Mapping[str, str]) -> str:
 
 
 def ordered(rows: pd.DataFrame, places: Mapping[str, float]) -> tuple[list[float], pd.DataFrame]:
-    """The rows that have a position on the x axis (name -> position), from left to right, and their positions."""
+    """Positions on the x axis from left to right, and the rows of these positions in the same order.
+
+    Args:
+        rows: a table whose index has names.
+        places: name -> position; names that the table lacks are left out.
+    """
     points = sorted((place, name) for name, place in places.items() if name in rows.index)
     return [place for place, _ in points], rows.loc[[name for _, name in points]]
 

@@ -19,7 +19,12 @@ LINE, ACROSS = 0.2, 3
 
 
 def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
-    """Plot a map."""
+    """Plot a map: a row for each encoder, with a panel for each of BY.
+
+    Args:
+        points: see `maps.read`.
+        names: language -> its name.
+    """
     points = points.assign(language=points["language"].map(lambda code: names.get(code, code)))
     encoders = by_encoder(points, spec)
     panel = (spec.width - 2 * LEFT - 2 * BETWEEN) / 3

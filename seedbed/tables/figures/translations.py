@@ -21,7 +21,12 @@ HOLLOW = "white"
 
 
 def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
-    """Plot a map."""
+    """Plot a map of translation pairs: a panel for each encoder.
+
+    Args:
+        points: see `maps.read`; the label is the language of the pair that is not the pivot.
+        names: language -> its name.
+    """
     encoders = by_encoder(points, spec)
     shades = colours(points["label"], spec)
     rows = -(-len(encoders) // ACROSS)

@@ -128,7 +128,7 @@ def _absent(table: pd.DataFrame, spec: TableSpec, published: Published, papers: 
 
 
 def row_names(backbone: str, method: str) -> set[str]:
-    """What `absent` may call a row: by its backbone, its recipe's printed name, or both."""
+    """The names by which a spec's `absent` may name a row: its backbone, its recipe's printed name, or both."""
     return {backbone, method, f"{backbone}, {method}"}
 
 

@@ -58,7 +58,13 @@ def by_language(paths: Sequence[Path], model: int) -> dict[str, dict[str, Path]]
 
 
 def side_by_side(tables: Mapping[str, pd.DataFrame], count: int) -> list[Row]:
-    """Anchors with the triplets of each method: first those that most methods have, spread over it; see `browse`."""
+    """At most `count` anchors with the triplets of each method, see `browse`.
+
+    Anchors that most methods have come first. Of those of equally many methods, anchors at even distances are taken.
+
+    Args:
+        tables: method -> its triplets, with `id`, `anchor`, `positive` and `negative`.
+    """
     if not tables:
         return []
     rows = pd.concat([table[["id", *TEXTS]].assign(method=name) for name, table in tables.items()])
@@ -73,7 +79,7 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], count: int) -> list[Row]:
 
 
 def rejections(path: Path, count: int) -> list[Row]:
-    """One row for each reason, the most frequent first; empty if nothing was rejected. See `browse`."""
+    """One rejected triplet for each of the `count` most frequent reasons, see `browse`; empty if none was rejected."""
     if path.is_file() and path.read_bytes().count(b"\n") < 2:
         return []
     table = read_table(path, ["id", *TEXTS, "reason"])

@@ -53,8 +53,12 @@ class Content:
 
 
 def report(files: Mapping[str, Sequence[Path]], content: Content, output: Path) -> None:
-    """Write report.zip: index.html, which is self-contained, and the files of GROUPS, of which any may be empty or left
-    out.
+    """Write a zip file with index.html, which is self-contained, and the files of the study.
+
+    Args:
+        files: group of GROUPS -> files; any group may be empty or left out.
+        content: what the page says besides the files.
+        output: the zip file.
 
     Raises:
         UserError: an unknown group, a missing file, or one with unexpected content.
