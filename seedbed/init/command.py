@@ -123,7 +123,7 @@ def begin(args: argparse.Namespace) -> None:
 
 
 def extend(args: argparse.Namespace) -> None:
-    """Add a file to a study, and check it likewise; UserError: no such study, or a wrong file."""
+    """Add a file to a study, which is checked as Snakemake checks it; UserError: no such study, or a wrong file."""
     path = args.study or _only_study()
     _plain(args.file, path)
     require_file(path, "YAML")

@@ -33,7 +33,7 @@ class StudyGenerator(Part):
 
     @property
     def spec(self) -> Generator:
-        """Its entry."""
+        """Its settings: its entry in the study's `generators`."""
         return self.study.generators[self.name]
 
     @property
@@ -58,7 +58,9 @@ class StudyGenerator(Part):
 
     @property
     def model(self) -> str:
-        """Whose weights it has: adapters of variants that share them can be composed."""
+        """The generator under whose name its weights are fetched. Adapters of variants with the same weights can be
+        composed.
+        """
         return self.study.makers[self.name, "weights"]
 
     @property

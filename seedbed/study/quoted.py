@@ -23,10 +23,10 @@ def with_quotes(study: Study, block: Block) -> Block:
 
 @once_per_study
 def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
-    """Task and metric -> the scores that others report, each of a test of the study, and one number for each system.
+    """Task and metric -> the scores that others report on test sets of the study.
 
     Raises:
-        ValueError: the first that is not.
+        ValueError: a quote names an unknown task, metric or language, or a system has two numbers in a language.
         UserError: as `of_mteb`.
     """
     found: dict[tuple[str, str], list[Quote]] = {}

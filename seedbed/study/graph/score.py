@@ -32,7 +32,7 @@ from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.plan import Cell
 
 LANGUAGES = 16
-"""Languages of a share at most."""
+"""Languages of a shard at most."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,12 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def by_variant(self) -> list["Scores"]:
-        """The first of each system."""
+        """Of `each`, the first of each variant."""
         return first_of_each(self.each, lambda one: one.recipe)
 
     @property
     def by_language(self) -> list["Scores"]:
-        """The first of each language."""
+        """Of `each`, the first of each language."""
         return first_of_each(self.each, lambda one: one.test_lang)
 
     # ---- What is scored.
@@ -346,7 +346,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
 @once_per_study
 def task_for(study: Study, task: str, code: str) -> Task:
-    """A task's protocol as one language's scores need it: without its source, names resolved; mteb has no pairs."""
+    """The settings of a task that its scores in a language, or a pair of languages, depend on: without sources,
+    languages and training settings. The name of mteb's subset is filled in for the language; a pair has no mteb.
+    """
     spec, mteb = study.tasks[task], None
     if spec.mteb and code in study.languages:
         mteb = spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
