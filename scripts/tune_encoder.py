@@ -13,9 +13,9 @@ from seedbed.corpora.settings import COLUMNS, READ_AS, TEXT
 
 class Job(cli.Tuning):
     kind: Literal[tuple(learners.FILES)]
-    """of all sets"""
+    """kind of the training set and of all test sets"""
     learning: dict[str, Any] = {}
-    """FineTuning or Reading of encoders.tuning_settings, by the kind"""
+    """settings: FineTuning or Reading of encoders.tuning_settings, by the kind"""
 
 
 def main(job: Job) -> None:
