@@ -58,7 +58,7 @@ class Job(Settings):
     model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
 
     def spans(self) -> bool:
-        """Whether several processes share its work, where it has several GPUs."""
+        """Whether the program can use several GPUs, with a process for each."""
         return False
 
 

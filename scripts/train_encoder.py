@@ -62,7 +62,7 @@ class Job(cli.Encoder, cli.Resumable):
         return self
 
     def spans(self) -> bool:
-        """Whether it is trained."""
+        """Whether the program can use several GPUs: it can if it trains."""
         return bool(self.objective)
 
 

@@ -105,7 +105,11 @@ def _printable(text: str) -> str:
 
 
 def begin(args: argparse.Namespace) -> None:
-    """Write the study, checked as Snakemake checks it; UserError: a file or language is wrong, or it is there."""
+    """Write a study, which is checked as Snakemake checks it.
+
+    Raises:
+        UserError: a file or the language is wrong, or the study exists already.
+    """
     given = {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
     output = args.output or Path(f"{args.text.stem}.yaml")
     _plain(args.text, *given.values(), output, args.name, args.results)

@@ -81,7 +81,7 @@ class Guess(NamedTuple):
 
 
 def sentences(path: Path) -> list[str]:
-    """What a run keeps of the first lines of a text, or of a table's column `text`.
+    """The sentences that a run keeps of the first LINES lines of a text, or of a table's column `text`.
 
     Raises:
         UserError: no such file, not UTF-8 (with a guess of what it is), no column `text`, or too few sentences.
@@ -167,7 +167,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def neighbours(path: Path, count: int) -> int:
-    """How many of the first lines of a text, and the next line each, a run does not leave out."""
+    """The number of pairs of consecutive lines, among the first `count` of a text, that a run keeps."""
     kept = [within_bounds(clean(line), _CLEANING) for line in islice(lines_of(path), count)]
     return sum(one and other for one, other in pairwise(kept))
 

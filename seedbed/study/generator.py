@@ -65,11 +65,11 @@ class StudyGenerator(Part):
 
     @property
     def weights(self) -> str:
-        """Its weights; empty: a server alone has them."""
+        """Path of its weights; empty: they are on a server."""
         return at(self.study, paths.WEIGHTS, room="generators", model=self.model) if self.spec.source else ""
 
     def written_with(self, *unread: str) -> Generator:
-        """Its settings for a job that generates, without those that such a job does not read: UNREAD, and more."""
+        """Its settings for a job that generates; those that the job does not read (UNREAD, `unread`) have defaults."""
         return self.study.once(("written", self.name, unread), lambda: self.spec.without(*UNREAD, *unread))
 
     def part(self, name: str, path: str, **wildcards: Any) -> str:

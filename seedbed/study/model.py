@@ -60,7 +60,7 @@ def once_per_study(find: Callable[..., T]) -> Callable[..., T]:
 
 
 class Study(Settings):
-    """Everything that `config.yaml` says."""
+    """The settings of a study, as in `config.yaml`."""
 
     results: Place = "results"
     """Folder of results."""
@@ -243,7 +243,7 @@ class Study(Settings):
         return {}
 
     def once(self, key: Hashable, find: Callable[[], T]) -> T:
-        """The value for a key, computed when it is first asked for: thousands of jobs use it."""
+        """The value for a key, computed at the first call and cached, since thousands of jobs use it."""
         if key not in self._found:
             self._found[key] = find()
         return self._found[key]

@@ -11,7 +11,7 @@ from seedbed.tables.settings import Quoted
 
 
 def with_quotes(study: Study, block: Block) -> Block:
-    """A block with what others report on its tests."""
+    """The block with the scores that others report on its test sets."""
     shown = [
         quote
         for language, task in block.tests.items()

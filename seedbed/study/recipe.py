@@ -62,7 +62,7 @@ class StudyBackbone(Part):
         return spec.by_language.get(lang, spec.source)
 
     def weights(self, lang: str = ANY) -> str:
-        """Its weights in a language folder; others of the same source share them."""
+        """Path of its weights for a language folder; backbones of the same source share them."""
         body = self.body
         model = f"{body.name}+{lang}" if lang in body.spec.by_language else body.fetched_as
         return at(self.study, paths.WEIGHTS, room="encoders", model=model)
@@ -84,7 +84,7 @@ class StudyBackbone(Part):
 
     @property
     def before(self) -> str | Prompts | None:
-        """What the study puts before the texts of whichever backbone reads them; None: what its own file says."""
+        """The prefix or prompts that the study puts before its texts; None: those in the weights' own file."""
         spec = self.body.spec
         return spec.prompts if spec.prefix is None else spec.prefix
 
@@ -290,7 +290,7 @@ class StudyRecipe(Part):
 
     @property
     def every_backbone(self) -> list[str]:
-        """As `backbones`, by name if it is all; empty: none can be trained."""
+        """The names of the backbones that it makes encoders of; empty: none can be trained."""
         return [*self.study.backbones] if self.backbones is None else self.backbones
 
     # ---- Data.
@@ -410,7 +410,7 @@ class StudyRecipe(Part):
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
     def before(self, backbone: str) -> str | Prompts | None:
-        """What the study puts before the texts that its encoders read; None: what the weights' own file says.
+        """The prefix or prompts that the study puts before its encoders' texts; None: those in the weights' own file.
 
         If a development task chooses it, the first of its candidates; see `prefix_chooser`.
         """
@@ -427,13 +427,15 @@ class StudyRecipe(Part):
 
     @property
     def prefix_chooser(self) -> str:
-        """The recipe that says among which ones a development task chooses its prefix; empty: the study gives it."""
+        """The recipe whose `prefix: {choose: ...}` lists the candidates among which a development task chooses its
+        prefix; empty: the study gives the prefix.
+        """
         if self.spec.prefix_of:
             return self.name
         return self.start.prefix_chooser if self.spec.prefix is None and self.start else ""
 
     def given_prefix(self, backbone: str) -> str:
-        """Its prefix for what has to know it before anything is scored.
+        """Its prefix, for uses that need it before any encoder is scored, such as fine-tuning.
 
         Raises:
             UserError: a development task chooses it.

@@ -52,7 +52,7 @@ class Writer:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What a record says of it."""
+        """Facts for records: the model's origin and the digest of its weights."""
         return {"generator": self.generator.origin, "weights": self.weights}
 
     @cached_property

@@ -110,7 +110,9 @@ class CostSpec(Spec):
     """Rule -> the costs of its jobs."""
 
     def download(self, source: Source) -> tuple[str, float]:
-        """What a source is downloaded from, if it is not here, and its bytes; the longest matching name counts."""
+        """The name of what a source downloads, and its bytes, by the longest matching name in `downloads`; empty and 0
+        for a local file.
+        """
         name = (
             "/".join(filter(None, (source.hub, source.config)))
             or without_secrets(source.archive or "")

@@ -157,7 +157,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         }
 
     def code(self) -> Code:
-        """What is loaded by name: metrics of the protocols that the answer reports, and what scores words alone."""
+        """The code that is loaded by name: metrics of the protocols that the answer reports, and the word baseline."""
         tasks = [task for task in (self.reported_on, *self.shown_on) if task]
         of_tasks = [*dict.fromkeys(self.study.tasks[task].protocol for task in tasks)]
         lexical = [f"{protocols.module_of(of_tasks[0])}:lexical"] if self.words_answer else []

@@ -69,7 +69,7 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
 
 @dataclass(frozen=True)
 class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICES):
-    """The English that encoders read for a set of texts: a translation of each, chosen as a recipe says.
+    """The English translations that encoders take as input: one of each text of a set, chosen as a recipe says.
 
     `lang` and `seed` are those of the encoder that chooses, see `Encoder.chosen`.
     """

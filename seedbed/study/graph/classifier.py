@@ -92,7 +92,7 @@ class StudyClassifier(Part):
 
     @property
     def back_end(self) -> tuple[str, ...]:
-        """What runs a language model without adapters, which is loaded by name."""
+        """The modules that run its language model, which are loaded by name; empty: it is not prompted."""
         return tuple(modules_of(self.learner)) if self.spec.prompted else ()
 
     def answering(self) -> Generator:
@@ -143,7 +143,9 @@ class StudyClassifier(Part):
         return examples and examples.retriever
 
     def prefixing(self, variant: str) -> Reference | None:
-        """What gives the vectors before the questions of a variant, and chooses their English; None: nothing does."""
+        """The anchored encoder that gives the vectors before the questions of a variant and chooses their English;
+        None: the variant has none.
+        """
         return self.spec.reasoning.prefixes.get(variant) if self.spec.reasoning else None
 
     def helping(self, variant: str) -> Reference | None:
@@ -210,7 +212,7 @@ class OfClassifier(Product):
 
 @dataclass(frozen=True)
 class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASSIFIER_ADAPTER):
-    """A classifier's adapter: for the task, which labelled pairs teach, or for a language, which its texts teach."""
+    """A classifier's adapter: for the task, trained on labelled pairs, or for a language, trained on its texts."""
 
     part: str
     lang: str
@@ -347,7 +349,9 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         }
 
     def settings(self) -> dict[str, Any]:
-        """How it is fine-tuned, and what score files say of it; of an untrained encoder too, the seed is the head's."""
+        """How it is fine-tuned, and facts for score files. Their seed is that of the head, even if the encoder is
+        untrained.
+        """
         trained_on = {"task": self.task, "train_language": self.train_lang}
         return {
             "kind": self.kind,
@@ -392,7 +396,7 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
 
     @property
     def adapter(self) -> str:
-        """Its adapter; untrained or in context, it has none."""
+        """Path of its adapter; empty: it is untrained, a baseline, or a prompted language model."""
         spec = self.owner.spec
         if self.variant == "base" or spec.prompted or spec.baseline:
             return ""

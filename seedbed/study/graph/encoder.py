@@ -107,7 +107,9 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def weights(self) -> str:
-        """What training starts from, or the published encoder; empty: an endpoint has it."""
+        """Path of the weights that training starts from, or of the published encoder; empty: it is an API embedding
+        model.
+        """
         if self.published:
             model = "+".join([self.backbone, self.recipe, self.lang])
             return self.at(paths.WEIGHTS, room="encoders", model=model)
@@ -209,7 +211,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def judgements(self) -> list[str]:
-        """What a judge says of them, of each language."""
+        """Paths of a judge's scores of `candidates`, one for each language; empty: there is no judge."""
         if not (self.spec.english.judge and self.candidates):
             return []
         of = {"judge": self.spec.english.judge, "corpus": self.spec.data.candidates}
@@ -276,7 +278,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def objective(self) -> Objective | None:
-        """What its job minimises; None: it trains nothing."""
+        """The objective that its job minimises; None: it trains nothing."""
         return self.spec.minimises if self.trains else None
 
     @property
@@ -359,7 +361,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     # ---- Its card.
 
     def described(self) -> dict[str, Any]:
-        """What every encoder's manifest says of it."""
+        """Facts that every encoder's manifest has: its backbone, recipe, method, language and seed."""
         return {
             "backbone": self.backbone,
             "recipe": self.recipe,

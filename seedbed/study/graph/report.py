@@ -100,7 +100,7 @@ class Paper(Part):
 
     @property
     def tables(self) -> list[str]:
-        """Its tables, but no partial one without a column in the study: its data may be nowhere (LazRetrieval)."""
+        """The names of its tables, without partial ones (`partial`) of which the study can fill no column."""
         named = ((name, TablePlan.get(self.study, name).spec) for name in sorted(specs("tables")))
         parts = Available.get(self.study)
         return [name for name, spec in named if spec.group == self.name and parts.has_column(spec)]

@@ -125,7 +125,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @cached_property
     def systems(self) -> list[str]:
-        """What is scored: a recipe's encoders of a language, or a classifier, one for each seed; or each variant."""
+        """Paths of what is scored: a recipe's encoders of a language, or a classifier, one for each seed; of a language
+        model, one for each variant.
+        """
         if self.tuned:
             return self._tuned()
         if self.of_encoders:
@@ -158,7 +160,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def seconds(self) -> list[str]:
-        """What encodes the second language of a pair, one for each seed; empty: one language is tested."""
+        """Paths of the encoders of the second language of a pair, one for each seed; empty: one language is tested."""
         other = languages_of(self.test_lang)[1:]
         return self._encoders(StudyRecipe.get(self.study, self.recipe).folder(other[0])) if other else []
 
@@ -216,7 +218,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def every_set(self) -> list[tuple[str, str]]:
-        """As `sets`, for all languages, by language and then by task.
+        """Task and language (or order of two) of each test set of all languages, by language and then by task.
 
         Raises:
             UserError: a score file was requested of a task that is not scored so.
