@@ -254,8 +254,8 @@ class Study(Settings):
     def facts(self, code: str) -> dict[str, str]:
         """Values of the placeholders of sources, templates and prefixes for a language.
 
-        They are all columns of the language registry with the study's changes, empty if unknown; the study's `paths`;
-        and `resources`, the folder of packaged data.
+        They are `lang`, its code; all columns of the language registry with the study's changes, empty if unknown; the
+        study's `paths`; and `resources`, the folder of packaged data.
         """
         columns = dict.fromkeys(next(iter(registry().values())), "")
         known = columns | {"code": code, "lang": code} | registry().get(code, {})

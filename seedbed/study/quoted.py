@@ -26,7 +26,8 @@ def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
     """Task and metric -> the scores that others report on test sets of the study.
 
     Raises:
-        ValueError: a quote names an unknown task, metric or language, or a system has two numbers in a language.
+        ValueError: a quote names an unknown task, metric or language, or a result file for a metric that mteb lacks; or
+            a system has two numbers in a language.
         UserError: as `of_mteb`.
     """
     found: dict[tuple[str, str], list[Quote]] = {}

@@ -40,7 +40,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
     """The list of a system's scores in a language, or in an order or a pair of two.
 
     `backbone` is a classifier's name too, and `recipe` its variant. `tasks` is the name of a task, or TOGETHER. Where
-    `recipe` is TOGETHER, it is of all variants of a language model, and `test_lang` is a share of the languages.
+    `recipe` is TOGETHER, it is of all variants of a language model, and `test_lang` is a shard of the languages.
     """
 
     lists = True
@@ -67,7 +67,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """The scores of each system and language: variant by variant, or these alone where they are of one.
 
         Raises:
-            UserError: there is no such share.
+            UserError: there is no such shard.
         """
         if self.recipe != TOGETHER:
             return [self]
@@ -401,7 +401,7 @@ def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
 
 
 def _split(codes: list[str], prefix: str = "") -> dict[str, list[str]]:
-    """Shares of at most LANGUAGES: what is too many is split by the next bit of the codes' hashes."""
+    """Shards of at most LANGUAGES languages: more are split by the next bit of the codes' hashes."""
     if not codes:
         return {}
     if len(codes) <= LANGUAGES:

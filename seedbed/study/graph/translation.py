@@ -86,7 +86,7 @@ class StudyTranslator(Part):
         return self.study.translators[self.name]
 
     def given(self, lang: str) -> Source | None:
-        """The source of its given translations of a language; None: a generator translates."""
+        """The source of its given translations of a language; None: it has none, or a generator translates."""
         return self.spec.given and self.spec.given.resolved(self.study.facts(lang))
 
     def code(self, lang: str) -> str:
