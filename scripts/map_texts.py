@@ -50,7 +50,11 @@ def main(job: Job) -> None:
 
 
 def embed(job: Job, drawn: "pd.DataFrame") -> "np.ndarray":
-    """Embeddings (n, d) of the sampled texts, each with the prompt of its language if prompts depend on it."""
+    """Embeddings (n, d) of the sampled texts, each with the prompt of its language if prompts depend on it.
+
+    Raises:
+        UserError: the encoder is a fusion.
+    """
     import numpy as np
 
     from seedbed.encoders.models.inference import opened

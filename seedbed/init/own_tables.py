@@ -226,8 +226,11 @@ def require_unlike(file: Path, equal: pd.Series, what: str, right: str) -> None:
 
     Args:
         equal: booleans, the rows in which they do not.
-        what: what is so of those, for the message.
-        right: what to give instead.
+        what: how the columns are equal, for the message.
+        right: what to give instead, for the message.
+
+    Raises:
+        UserError: they are equal in more than half of the rows.
     """
     if equal.mean() > 1 / 2:
         raise UserError(
