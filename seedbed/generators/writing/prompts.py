@@ -92,7 +92,7 @@ def score_prefix(style: Style) -> str:
 
 
 def without_thoughts(text: str) -> str:
-    """A model's output after its reasoning; empty if the reasoning was cut before its end.
+    """A model's output after its reasoning; what precedes the reasoning, usually nothing, if its end was cut.
 
     The mark that opens the reasoning may be missing, since a chat template may have written it into the prompt.
     """
