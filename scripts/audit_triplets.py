@@ -23,7 +23,7 @@ class Job(cli.Job):
     script: str
     """ISO 15924 of positives and negatives"""
     source: Path | None = None
-    """the rows that these are translations of; left out, they are none"""
+    """TSV of the rows that the triplets translate; left out, they are no translations"""
     tests: list[Path] = []
     """the language's evaluation sets"""
     audit: Audit = Audit()

@@ -1,4 +1,4 @@
-"""Build the training sets of the two XL-LoRA adapters, or draw them from published ones."""
+"""Build the training sets of the two XL-LoRA adapters, or sample them from published ones."""
 
 import functools
 from pathlib import Path
@@ -25,7 +25,7 @@ class Job(cli.Job):
     nli: dict[str, Path] = {}
     """language -> TSV: id, anchor, positive, negative"""
     machine: dict[str, Path] = {}
-    """the same, translated by a machine"""
+    """language -> TSV: id, anchor, positive, negative, of machine translations"""
     language: str = "English"
     """name of the pivot language"""
     count: int

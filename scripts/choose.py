@@ -10,11 +10,11 @@ from scripts import cli
 
 class Job(cli.Job):
     what: Literal["prefix", "scale"]
-    """of which each candidate has one"""
+    """what is chosen, of which each candidate has one"""
     dev: str
     """name of the task"""
     values: dict[str, str | float | None] = Field(min_length=1)
-    """candidate -> its prefix, which its weights may say themselves, or its scale"""
+    """candidate -> its scale, or its prefix (null: that of the weights' own file)"""
     scores: dict[str, Path]
     """CANDIDATE/LANGUAGE -> the list of `score`"""
     output: Path

@@ -17,19 +17,19 @@ from seedbed.tables.settings import Statistics
 class Job(cli.Job):
     language: str
     name: str
-    """of the language"""
+    """English name of the language"""
     blocks: list[Block]
-    """on the task that reports; maybe none"""
+    """the candidates as blocks of a table, on the task that reports; maybe none"""
     dev: list[str] = []
     """the tasks that choose, by the mean of their main scores"""
     encoder: str = ""
     """BACKBONE/RECIPE/LANGUAGE/SEED, which is recommended: no task chooses"""
     also: list[list[Block]] = []
-    """as `blocks`, on further tasks"""
+    """for each further task: the candidates as blocks of a table"""
     why: str = ""
-    """it is recommended: a sentence"""
+    """a sentence: why the encoder is recommended"""
     limits: str = ""
-    """of the scores: what they do not say"""
+    """sentences: what the scores do not say"""
     test: Path | None = None
     """TSV: what the task that reports tests, to score its words alone"""
     statistics: Statistics = Statistics()

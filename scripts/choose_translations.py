@@ -9,18 +9,18 @@ from seedbed.settings import Seed
 
 class Job(cli.Job):
     translations: dict[str, Path]
-    """translator -> TSV"""
+    """translator -> TSV of its translations"""
     judgements: Path | None = None
-    """TSV: what a judge says of them"""
+    """TSV of a judge's scores of the translations"""
     how: Chosen
     actor: Path | None = None
     """an anchored encoder, with its policy"""
     weights: Path | None = None
-    """of the English encoder that it was anchored to"""
+    """folder of the English encoder that `actor` was anchored to"""
     similarity: Path | None = None
-    """an encoder of both languages, instead of the features"""
+    """an encoder of both languages that measures similarity, instead of the features of `actor`"""
     seed: Seed
-    """of a choice at random"""
+    """seed of a random choice"""
     endpoints: cli.Endpoints = []
     state: cli.Embeddings = None
     output: Path

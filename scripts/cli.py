@@ -58,7 +58,7 @@ class Job(Settings):
     model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
 
     def spans(self) -> bool:
-        """Whether several processes share its work, where it has several GPUs."""
+        """Whether the program can use several GPUs, with a process for each."""
         return False
 
 
@@ -69,18 +69,18 @@ class Encoder(Job):
     prefix: str | None = None
     """put before every text, in training and in use; left out, what the weights' own file says"""
     prompts: Prompts | None = None
-    """instead of a prefix, by what a text is read as"""
+    """prompts before queries, documents and other texts, instead of `prefix`"""
     chosen_prefix: Path | None = None
-    """JSON of choose: instead of `prefix`"""
+    """JSON of program choose, with the prefix that is used instead of `prefix`"""
     language: str = ""
-    """of the texts, if the prefix has {columns} of the registry"""
+    """code of the texts' language, if the prefix has {columns} of the registry"""
     languages: dict[str, str] = {}
-    """column -> language, of columns in another"""
+    """column -> code of its language, for columns in another one than `language`"""
     own_prefixes: dict[str, str] = {}
     """language -> its prefix, where that is not the registry's"""
     seed: Seed
     about: dict[str, Any] = {}
-    """for the card, see encoders.export.card.text"""
+    """facts for the card, see encoders.export.card.text"""
 
     @model_validator(mode="after")
     def _one_prefix(self) -> Self:
@@ -115,7 +115,7 @@ class Resumable(Job):
     state: NoResult[Path]
     """folder for the checkpoints of a killed job"""
     checkpoint_minutes: NoResult[float] = MINUTES
-    """between two checkpoints"""
+    """minutes between two checkpoints; 0: one after each step"""
 
 
 class Adapter(Resumable):
@@ -124,11 +124,11 @@ class Adapter(Resumable):
     base: Path
     """folder of the model that is adapted"""
     name: str
-    """its name"""
+    """name of the model that is adapted"""
     language: str
-    """name of the language that is written"""
+    """English name of the language that is generated"""
     style: Style
-    """of prompts"""
+    """style of prompts"""
     dtype: Precision = "auto"
     lora: Lora = Lora()
 
@@ -139,21 +139,22 @@ class Tuning(Resumable):
     base: Path
     """folder of the encoder"""
     train: Path
-    """TSV"""
+    """TSV of the training set"""
     tests: dict[str, Path]
-    """LANGUAGE/NAME -> TSV of its kind"""
+    """LANGUAGE/NAME -> TSV of a test set"""
     prefix: str | None = None
     """put before every text, or question; left out, what the encoder's own file says"""
     dtype: Precision = "auto"
     seed: Seed
     about: dict[str, Any] = {}
-    """what score files say of it"""
+    """facts for score files"""
 
 
 class Asking(Job):
-    """Arguments of a program by which a language model looks at the texts of a set, each once."""
+    """Arguments of a program in which a language model translates or judges each text of a set once."""
 
     texts: Path
+    """TSV of a corpus or test set"""
     columns: dict[str, str]
     """column -> language of its texts"""
     languages: dict[str, dict[str, str]]
@@ -161,11 +162,11 @@ class Asking(Job):
     pivot: str
     """code of the language that is translated into"""
     name: str
-    """the translator's, or the judge's"""
+    """name of the translator or the judge"""
     generator: Generator | None = None
     """the language model; left out, no model is prompted"""
     base: Path | None = None
-    """its folder; left out, a server alone has it"""
+    """folder of the language model; left out, it is on a server"""
     state: State
     record: Path
     output: Path
@@ -183,9 +184,9 @@ class Planning(Job):
     """Arguments of a program that plans a study again."""
 
     configfiles: list[Path] = []
-    """as Snakemake is given them"""
+    """the study's YAML files, as Snakemake gets them"""
     config: dict[str, Any] = {}
-    """what `--config` changes"""
+    """changes to the study's settings, as by Snakemake's `--config`"""
 
 
 J = TypeVar("J", bound=Job)

@@ -8,9 +8,9 @@ from scripts import cli
 
 class Job(cli.Job):
     system: dict[str, Any]
-    """its kind, with the settings of that"""
+    """kind of the classifier, with the settings of this kind"""
     about: dict[str, Any]
-    """what score files say of it"""
+    """facts for score files"""
     parts: dict[str, Path] = {}
     """base, adapter, head, retriever -> its folder"""
     output: Path

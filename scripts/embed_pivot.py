@@ -9,7 +9,7 @@ class Job(cli.Job):
     encoder: Path
     texts: Path
     columns: list[str]
-    """of the texts that are in the pivot language"""
+    """columns of `texts` that are in the pivot language"""
     state: cli.State
     output: Path
 

@@ -14,15 +14,15 @@ class Job(cli.Job):
     members: dict[str, Path]
     """backbone -> its encoder"""
     weights: list[list[float]] = Field(min_length=1)
-    """to choose from, a list for each choice with a weight of each member"""
+    """candidates for the weights: lists with one weight of each member"""
     dev: str = ""
     """name of the task that chooses; left out, there is one choice"""
     task: Task | None = None
-    """its settings"""
+    """settings of the task that chooses"""
     tests: dict[str, Path] = {}
-    """language -> its set of that task"""
+    """language -> development set of the task that chooses"""
     trains: dict[str, Path] = {}
-    """language -> what that set is labelled by"""
+    """language -> training set of the task that chooses, if it has one"""
     about: dict[str, Any] = {}
     """for the manifest"""
     endpoints: cli.Endpoints = []

@@ -9,7 +9,7 @@ class Job(cli.Job):
     shards: list[Path]
     anchors: Path
     rows: int = 0
-    """as of the shards; 0: they are of all anchors"""
+    """number of anchors that the shards are of, see corpora.select.subset; 0: all"""
     output: Path
 
 

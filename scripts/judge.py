@@ -8,7 +8,7 @@ from seedbed.generators.writing.translation_settings import Answer
 
 class Job(cli.Asking):
     translations: dict[str, Path]
-    """translator -> TSV"""
+    """translator -> TSV of its translations"""
     answer: Answer = "likelihood"
     """see generators.writing.translation_settings.Judge"""
 

@@ -1,4 +1,4 @@
-"""Draw parallel texts of several languages and find the place of each in the plane, by one encoder."""
+"""Sample parallel or labelled texts of several languages and project one encoder's embeddings of them to the plane."""
 
 from functools import partial
 from pathlib import Path
@@ -23,9 +23,9 @@ class Job(cli.Job):
     pivot: str
     """the language of the other side of pairs"""
     backbone: str
-    """the encoder's, as the map calls it"""
+    """name of the encoder's backbone in the map"""
     recipe: str
-    """the encoder's, as the map calls it"""
+    """name of the encoder's recipe in the map"""
     batch_size: NoResult[int]
     """texts that are encoded together at most"""
     endpoints: cli.Endpoints = []
@@ -50,7 +50,11 @@ def main(job: Job) -> None:
 
 
 def embed(job: Job, drawn: "pd.DataFrame") -> "np.ndarray":
-    """Embeddings (n, d) of the sampled texts, each with the prompt of its language if prompts depend on it."""
+    """Embeddings (n, d) of the sampled texts, each with the prompt of its language if prompts depend on it.
+
+    Raises:
+        UserError: the encoder is a fusion.
+    """
     import numpy as np
 
     from seedbed.encoders.models.inference import opened

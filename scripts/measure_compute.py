@@ -20,7 +20,7 @@ class Job(cli.Job):
     train: Path
     """TSV: id, text, label"""
     test: Path
-    """TSV as the training set's"""
+    """TSV: id, text, label"""
     encoder: Path
     """folder of the encoder of the nearest texts"""
     weights: Path
@@ -58,7 +58,7 @@ def main(job: Job) -> None:
 
 
 def costs_of(job: Job) -> "Iterator[Cost]":
-    """What each method costs, one after the other: no two models are in memory, but for the encoder."""
+    """Iterate over the costs of each method. One model at a time is in memory, in addition to the encoder."""
     from seedbed.encoders.models.inference import opened
     from seedbed.evaluation.compute.context import in_context, require_decoder
     from seedbed.evaluation.compute.cost import questions

@@ -1,4 +1,4 @@
-"""Draw a table, or a map of texts, as a figure."""
+"""Plot a table, or a map of texts, as a figure."""
 
 from pathlib import Path
 

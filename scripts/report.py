@@ -21,9 +21,9 @@ class Job(cli.Job):
     cards: list[Path] = []
     config: list[Path] = []
     sample: int = 5
-    """mined pairs of a language, rejected triplets of a file"""
+    """number of mined pairs that are shown of each language, and of rejected triplets of each file"""
     anchors: int = 60
-    """anchors of a language, with every method's triplets"""
+    """number of anchors that are shown of each language, with the triplets of every method"""
     max_megabytes: float = 20
     """larger files stay out of the zip"""
     best: list[Path] = []

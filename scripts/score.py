@@ -20,13 +20,13 @@ class Job(cli.Job):
     systems: list[Path]
     """folders of what is scored"""
     seconds: list[Path] = []
-    """each's partner, for the second language"""
+    """for a pair of languages: folders of what encodes the second one, one for each system"""
     language: list[str]
-    """one, or a pair; or several"""
+    """test languages: one, several, or one pair"""
     language_name: list[str] = []
-    """each one's, as prompts use it"""
+    """name of each test language, as prompts use it"""
     tasks: list[dict[str, Task]]
-    """of each language, by their names"""
+    """for each test language: task -> its settings"""
     tests: list[Path]
     """TSVs of each task's kind, in the order of the languages and of each one's tasks; of a pair two"""
     orders: dict[str, list[str]] = {}
@@ -41,7 +41,7 @@ class Job(cli.Job):
     """PLACE/LANGUAGE -> TSVs of texts and their English, for a system that reads both: its place among all, from 0"""
     endpoints: cli.Endpoints = []
     generators: NoResult[list[Generator]] = []
-    """likewise"""
+    """generators on servers that may be queried, with their current settings"""
     state: NoResult[Path | None] = None
     """folder in which jobs share embeddings and answers"""
     scores: list[Path]

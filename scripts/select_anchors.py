@@ -1,4 +1,4 @@
-"""Draw one language's anchors from its corpus; no anchor is an evaluation sentence."""
+"""Sample one language's anchors from its corpus; no anchor is an evaluation sentence."""
 
 from pathlib import Path
 

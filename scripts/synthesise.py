@@ -1,4 +1,4 @@
-"""Write a positive and a negative for each anchor of one shard, or translate its rows."""
+"""Generate a positive and a negative for each anchor of one shard, or translate its rows."""
 
 from pathlib import Path
 from typing import Self
@@ -28,7 +28,7 @@ class Job(cli.Job):
     language: str
     """name of the language of positives and negatives"""
     translated: list[str] = []
-    """a translator's codes of the anchors' language and of the other"""
+    """for a translator: its codes of the source and the target language"""
     adapters: dict[Polarity, Path] = {}
     """polarity -> the adapter that generates it"""
     state: cli.State

@@ -30,11 +30,11 @@ class Job(cli.Encoder, cli.Resumable):
     each: dict[str, Path] = {}
     """language -> such a TSV, instead of `texts`"""
     pivot: Path | None = None
-    """TSV: id and these columns in the pivot language"""
+    """TSV: id and the columns of `texts` in the pivot language"""
     mining: Mining | None = None
     """how neighbours among the texts were mined"""
     miner: Path | None = None
-    """the backbone that mined them, if it is not `weights`"""
+    """folder of the backbone with which neighbours were mined, if it is not `weights`"""
     rows: int = Field(0, ge=0)
     """number of texts to train on, see corpora.select.subset; 0: all"""
     refer: dict[str, Path] = {}
@@ -42,13 +42,13 @@ class Job(cli.Encoder, cli.Resumable):
     translations: list[dict[str, Path]] = []
     """candidates to choose from, instead of texts: of each set of texts, translator -> TSV"""
     judgements: list[Path] = []
-    """TSV of a judge, for each of these sets"""
+    """TSV of a judge's scores, for each set of `translations`"""
     fusion: Literal["none", "concat", "prefix", "english"] | None = None
-    """of a text and its English, see encoders.models.two_paths"""
+    """how a text and its English are fused, see encoders.models.two_paths"""
     english: list[Path] = []
     """TSVs: text, and the English of it"""
     english_prompts: Prompts | None = None
-    """put before that; left out, what the English encoder's own file says"""
+    """prompts before English texts; left out, what the English encoder's own file says"""
     endpoints: cli.Endpoints = []
 
     @model_validator(mode="after")
@@ -62,7 +62,7 @@ class Job(cli.Encoder, cli.Resumable):
         return self
 
     def spans(self) -> bool:
-        """Whether it is trained."""
+        """Whether the program can use several GPUs: it can if it trains."""
         return bool(self.objective)
 
 

@@ -13,9 +13,9 @@ from seedbed.corpora.settings import COLUMNS, READ_AS, TEXT
 
 class Job(cli.Tuning):
     kind: Literal[tuple(learners.FILES)]
-    """of all sets"""
+    """kind of the training set and of all test sets"""
     learning: dict[str, Any] = {}
-    """FineTuning or Reading of encoders.tuning_settings, by the kind"""
+    """settings: FineTuning or Reading of encoders.tuning_settings, by the kind"""
 
 
 def main(job: Job) -> None:
@@ -33,12 +33,16 @@ def main(job: Job) -> None:
 
 
 def read_as(kind: str) -> str:
-    """What the encoder reads the texts or questions of a corpus as: query, document or text."""
+    """The kind of prompt before the texts or questions of a corpus: query, document or text."""
     return READ_AS.get(COLUMNS[kind][0], TEXT)
 
 
 def read(require: Callable[[pd.DataFrame, str], object], kind: str, file: Path) -> pd.DataFrame:
-    """A training or test set; raises as `read_table`, and as what it must pass, see `learners`."""
+    """Read a training or test set and check it by `require`, a check of `learners`.
+
+    Raises:
+        UserError: as `read_table` and `require`.
+    """
     from seedbed.io import read_table
 
     table = read_table(file, ["id", *COLUMNS[kind]])

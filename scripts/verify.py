@@ -11,9 +11,9 @@ class Job(cli.Job):
     tables: list[Path]
     """CSV files, identified by their names"""
     exact: bool = False
-    """without tolerances: for the machine that made it"""
+    """without tolerances, for the machine on which the reference was made"""
     write: bool = False
-    """replace the numbers of the reference by these"""
+    """replace the numbers of the reference by the run's"""
     best: list[Path] = []
     """folders of the best encoders"""
     output: Path | None = None

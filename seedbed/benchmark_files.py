@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """What a run took; 0: not measured, as of very short jobs, except for `seconds`."""
+    """Time and memory of a job's run. 0: not measured, as of very short jobs; `seconds` always are."""
 
     seconds: float
     cpu_seconds: float

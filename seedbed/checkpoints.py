@@ -24,7 +24,7 @@ ABOUT = "about"
 
 @dataclass(frozen=True)
 class Run:
-    """Where a training writes, how it resumes, and what is said of it; no trained weight depends on any of it."""
+    """A training's output, state and facts for its manifest and card; no trained weight depends on any of these."""
 
     output: Path
     """The folder that is written; it is replaced as a whole at the end."""

@@ -107,7 +107,9 @@ def shape_of(folder: Path) -> Shape | None:
 
 
 def counted(folder: Path) -> tuple[float, float] | None:
-    """Parameters in the safetensors headers of a folder, all and without word embeddings; None: no weights.
+    """Parameters in the safetensors headers of a folder: all, and without embeddings; None: no weights.
+
+    Embeddings are matrices with `embed` in their names, of positions too.
 
     Raises:
         UserError: a file has no such header.

@@ -73,7 +73,7 @@ def join(environment: MutableMapping[str, str]) -> None:
 
 
 def leave() -> None:
-    """Part from the other processes, if there are any."""
+    """Leave the process group, if this process is in one."""
     global _group
     if _group.store:
         from torch import distributed

@@ -94,7 +94,7 @@ def fit(trainer: Trainer, minutes: float) -> None:
     """Train, with the progress bar and tracker, from the latest checkpoint in the trainer's folder if there is one.
 
     Of several processes, the main one shows progress and saves a checkpoint every `minutes` (0: after each step), on
-    which no result depends; all go on from the same.
+    which no result depends. All processes resume from the same checkpoint.
 
     Raises:
         UserError: a loss is not finite.

@@ -57,7 +57,7 @@ class Join(Settings):
 
 
 class Following(Settings):
-    """What a row gets from the next row of its document; the last row of each document is left out."""
+    """Columns that a row gets from the next row of its document; the last row of each document is left out."""
 
     columns: Annotated[dict[str, str], Field(min_length=1)]
     """A new column -> ours whose text in the next row it gets; `{sentence2: sentence1}` makes pairs."""

@@ -34,7 +34,7 @@ METHODS = tuple(WRITING)
 
 
 def by_adapters(adapters: str) -> str:
-    """The method that generates with such adapters."""
+    """The first method whose `Writing.adapters` have this value."""
     return next(name for name, writing in WRITING.items() if writing.adapters == adapters)
 
 
@@ -57,7 +57,7 @@ DATA_KIND: dict[LanguageData, str] = {
     "instructions": "instructions", "annotated": "instructions", "text": "text", "passages": "text",
     "translations": "parallel",
 }  # fmt: skip
-"""The kind of corpus behind each."""
+"""Training data of language adapters -> the kind of their corpus."""
 
 LanguageLoss = Literal["text", "response"]
 
@@ -173,7 +173,7 @@ class XlLora(Settings):
     parallel text with generated targets. machine: machine-translated NLI."""
 
     def uses(self, part: Part) -> bool:
-        """Whether examples are built, and of this part too."""
+        """Whether the examples are built, not published ones, and a part is among them."""
         return self.source == "build" and part in self.parts
 
 
@@ -247,7 +247,7 @@ class Generator(Settings):
     """vllm: GPUs that share the model."""
 
     def greedy(self, **sampling: Any) -> Self:
-        """A copy that writes the likeliest token at each step, with other changes of `sampling`."""
+        """A copy that generates the likeliest token at each step, with the given changes of `sampling` too."""
         changed = self.sampling.updated(
             {"temperature": 0.0, "top_p": 1.0, "top_k": 0, "repetition_penalty": 1.0} | sampling
         )
@@ -269,8 +269,8 @@ class Generator(Settings):
         return self
 
     def idle(self) -> frozenset[str]:
-        """Names of the fields that change no result, see `Settings`; with known weights, the server that runs them is
-        one.
+        """Names of the fields that change no result, see `Settings`; they include `endpoint` if the weights are known
+        (`source`).
         """
         return super().idle() | ({"endpoint"} if self.source else set())
 

@@ -84,7 +84,7 @@ BITEXT_LIMITS = (
 
 @dataclass
 class Parts:
-    """Parts of a configuration, by the sections that they are in, and what is said of them."""
+    """Entries of a configuration by section, and messages about them (`said`)."""
 
     corpora: dict[str, Any] = field(default_factory=dict)
     others: dict[str, Any] = field(default_factory=dict)
@@ -109,12 +109,12 @@ def texts_here(source: Source, kind: Kind, cleaning: Cleaning, *, test: bool = F
 
 
 def count_repeating(texts: pd.DataFrame, seen: EvaluationTexts) -> int:
-    """The number of rows of which a text repeats one of those that were seen."""
+    """The number of rows with a text that repeats one of `seen`."""
     return int(texts.map(seen.repeats).any(axis=1).sum())
 
 
 class TestSet(NamedTuple):
-    """A test set that is here."""
+    """A test set whose files are on this machine."""
 
     source: Source
     kind: Kind
@@ -134,10 +134,10 @@ def tests_of(tasks: Mapping[str, Any]) -> list[TestSet]:
 
 
 def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> tuple[dict[str, Any], list[str]]:
-    """The configuration of a study that fits a laptop, and what was guessed, line by line.
+    """The configuration of a study that fits a laptop, and messages about what was guessed, one line each.
 
     Args:
-        given: files of COLUMNS, by what they are.
+        given: type of a table, a key of COLUMNS -> its file.
 
     Raises:
         UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or its
@@ -210,7 +210,9 @@ def own_source(text: Path) -> dict[str, Any]:
 
 
 def of_lines(text: Path, code: str) -> Parts:
-    """What lines that follow one another give: pairs to train on, and a test of the first lines if there are enough."""
+    """Entries for a text whose lines follow one another: pairs to train on, and a test of its first lines if there are
+    enough.
+    """
     own, held = own_source(text), _held_out(text)
     skipped = {"skip": held} if held else {}
     following = {"following": {"columns": {"sentence2": "sentence1"}}}
@@ -231,8 +233,8 @@ def of_lines(text: Path, code: str) -> Parts:
 def of_both(
     corpora: Mapping[str, Any], tests: Sequence[TestSet], facts: Mapping[str, str], cleaning: Cleaning
 ) -> Parts:
-    """What running text and translations that train give together: the recommended recipe; nothing without both, or
-    with too few of one.
+    """Entries of recipe `bootstrap`, which trains on running text and translations. There are none if one of the two is
+    missing, and only a message if one has too few pairs.
 
     Args:
         corpora: corpora of a study that are under `others`, by name.
@@ -473,7 +475,9 @@ def recommended(parts: Parts) -> dict[str, Any]:
 
 
 def prefixed(recipes: Mapping[str, Any], prefix: Mapping[str, Any]) -> dict[str, Any]:
-    """The recipes, those that take a prefix of their own with this one; `bootstrap` has that of `retained`."""
+    """The recipes with the entry `prefix` added. `base` and `bare` are unchanged, and so is `bootstrap`, which has the
+    prefix of `retained`.
+    """
     kept = ("base", "bare", "bootstrap")
     return {name: recipe if name in kept else recipe | prefix for name, recipe in recipes.items()}
 

@@ -105,7 +105,11 @@ def _printable(text: str) -> str:
 
 
 def begin(args: argparse.Namespace) -> None:
-    """Write the study, checked as Snakemake checks it; UserError: a file or language is wrong, or it is there."""
+    """Write a study, which is checked as Snakemake checks it.
+
+    Raises:
+        UserError: a file or the language is wrong, or the study exists already.
+    """
     given = {kind: path for kind in COLUMNS if (path := getattr(args, kind))}
     output = args.output or Path(f"{args.text.stem}.yaml")
     _plain(args.text, *given.values(), output, args.name, args.results)
@@ -123,7 +127,7 @@ def begin(args: argparse.Namespace) -> None:
 
 
 def extend(args: argparse.Namespace) -> None:
-    """Add a file to a study, and check it likewise; UserError: no such study, or a wrong file."""
+    """Add a file to a study, which is checked as Snakemake checks it; UserError: no such study, or a wrong file."""
     path = args.study or _only_study()
     _plain(args.file, path)
     require_file(path, "YAML")

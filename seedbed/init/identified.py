@@ -35,7 +35,7 @@ class Identified(NamedTuple):
 
 
 def code_of(code: str) -> str:
-    """What CLD2 calls a language of ISO 639-3; empty: it does not know it."""
+    """CLD2's code of a language (ISO 639-3); empty: CLD2 does not know the language."""
     names = (OTHERWISE.get(code), registry().get(code, {}).get("iso1"), code)
     return next((name for name in names if name in NAMES), "")
 

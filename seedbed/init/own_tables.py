@@ -109,7 +109,14 @@ def _require_unquoted(path: Path, table: pd.DataFrame) -> None:
 
 
 def require_file(path: Path, expected: str) -> None:
-    """Require that a path leads to a file: of a pipe a process may wait for ever, and read it once."""
+    """Require that a path leads to a file, not to a pipe, which could block and can be read only once.
+
+    Args:
+        expected: what the file should be, for the message.
+
+    Raises:
+        UserError: it is no file.
+    """
     if not path.is_file():
         what = "a folder" if path.is_dir() else "a pipe or a device, no file" if path.exists() else "no such file"
         raise UserError(f"{path}: {what}; expected {expected}")
@@ -219,8 +226,11 @@ def require_unlike(file: Path, equal: pd.Series, what: str, right: str) -> None:
 
     Args:
         equal: booleans, the rows in which they do not.
-        what: what is so of those, for the message.
-        right: what to give instead.
+        what: how the columns are equal, for the message.
+        right: what to give instead, for the message.
+
+    Raises:
+        UserError: they are equal in more than half of the rows.
     """
     if equal.mean() > 1 / 2:
         raise UserError(

@@ -81,7 +81,7 @@ class Guess(NamedTuple):
 
 
 def sentences(path: Path) -> list[str]:
-    """What a run keeps of the first lines of a text, or of a table's column `text`.
+    """The sentences that a run keeps of the first LINES lines of a text, or of a table's column `text`.
 
     Raises:
         UserError: no such file, not UTF-8 (with a guess of what it is), no column `text`, or too few sentences.
@@ -123,7 +123,7 @@ def _are(lines: list[str], pattern: regex.Pattern[str]) -> bool:
 
 
 def pieces(texts: Iterable[str]) -> list[str]:
-    """What is looked at of texts: a clean piece of each of the first that are not blank."""
+    """The clean beginnings, of at most PIECE characters, of the first LINES texts, without blank ones."""
     return [piece for text in islice(texts, LINES) if (piece := clean(text[:PIECE]))]
 
 
@@ -137,7 +137,7 @@ def _kept(texts: list[str]) -> list[str]:
 
 
 def left_out(path: Path) -> list[str]:
-    """What a run leaves out of the first lines of a text, in a sentence; nothing, where that is little."""
+    """A message about what a run leaves out of the first lines of a text; empty if that is less than a tenth."""
     lines = _first_lines(path)
     fitting, kept = sum(within_bounds(text, _CLEANING) for text in lines), len(_kept(lines))
     lost = len(lines) - kept
@@ -167,7 +167,7 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def neighbours(path: Path, count: int) -> int:
-    """How many of the first lines of a text, and the next line each, a run does not leave out."""
+    """The number of pairs of consecutive lines, among the first `count` of a text, that a run keeps."""
     kept = [within_bounds(clean(line), _CLEANING) for line in islice(lines_of(path), count)]
     return sum(one and other for one, other in pairwise(kept))
 
@@ -243,8 +243,14 @@ def english() -> list[str]:
 
 
 def require_language(where: str, texts: list[str], language: Guess) -> None:
-    """Require that most texts have letters, in the script of their language, and, where CLD2 knows that, that they are
-    in no other language.
+    """Require that most texts have letters, in the script of their language, and, if CLD2 knows the language, that they
+    are in no other one.
+
+    Args:
+        where: what the texts are, for the message.
+
+    Raises:
+        UserError: one of these is not so.
     """
     if (lettered := sum(bool(LETTER.search(text)) for text in texts) / len(texts)) < SHARE:
         raise UserError(f"{where}: {lettered:.0%} of its texts have letters; expected sentences in {language.name}")
@@ -264,7 +270,7 @@ def require_language(where: str, texts: list[str], language: Guess) -> None:
 
 
 def remark(texts: list[str], language: Guess) -> str:
-    """What was seen of the language of texts that passed, in a sentence."""
+    """A message on how well the language of texts that passed the checks is known."""
     if language.sure:
         return "Whether the text is in that language was not checked."
     if not code_of(language.code):

@@ -26,7 +26,7 @@ _PATH = re.compile(
 
 
 def require_card(path: Path) -> RepoCard:
-    """A card that the hub takes, and that has a licence.
+    """Read a card, and check that the hub accepts it and that it has a licence.
 
     Raises:
         UserError: no card; no metadata that huggingface_hub reads; no licence, or one that the hub does not know; a
@@ -75,7 +75,11 @@ def require_public(card: Path, places: Iterable[Path]) -> None:
 
 
 def require_repository(name: str, where: str) -> str:
-    """A name that a repository of the hub can have, owner/name; UserError: it cannot be."""
+    """Check and return the name of a repository on the hub, owner/name; messages begin with `where`.
+
+    Raises:
+        UserError: the hub allows no such name.
+    """
     try:
         validate_repo_id(name)
     except HFValidationError as error:

@@ -18,4 +18,4 @@ class Options(NamedTuple):
     scores: Path | None = None
     """Folder of an encoder's scores; None: the folder that belongs to the encoder in the study's results."""
     pivot: str = "eng"
-    """The pivot language of the study, in which some ways write triplets."""
+    """The pivot language of the study, in which some methods generate positives and negatives."""

@@ -60,7 +60,11 @@ def lay_out(what: Path, options: Options, output: Path) -> str:
 
 
 def kind_of(what: Path) -> tuple[str, Callable[[Path, Options, Path, Path], None]]:
-    """What a path is, as the hub calls it, and what lays it out; UserError: nothing that can be published."""
+    """The hub's type of a path, "model" or "dataset", and the function that writes its repository.
+
+    Raises:
+        UserError: it cannot be published.
+    """
     if (what / "modules.json").is_file():
         return "model", encoder
     if (what / LORA).is_file():
@@ -110,7 +114,11 @@ def _require_output(what: Path, output: Path) -> Edited | None:
 
 
 def encoder(what: Path, options: Options, repository: Path, output: Path) -> None:
-    """Write an encoder, with its scores in its card, and mteb's result files next to it."""
+    """Write an encoder with its scores in its card into `repository`, and mteb's result files into `output`.
+
+    Raises:
+        UserError: as `lay_out`.
+    """
     manifest = manifests.of(what)
     if TRANSPORT in manifest["files"] or members_of(what, manifest):
         raise UserError(f"{what}: a server, or other encoders, make its vectors; there are no weights to publish")
@@ -147,7 +155,11 @@ def encoder(what: Path, options: Options, repository: Path, output: Path) -> Non
 
 
 def adapter(what: Path, options: Options, repository: Path, output: Path) -> None:
-    """An adapter with the card that its job wrote, or with another base, which peft then loads."""
+    """Write an adapter with a card. Its base is `options.base` if given, which peft then loads, else its manifest's.
+
+    Raises:
+        UserError: as `lay_out`.
+    """
     manifest = manifests.of(what)
     config = read_json(what / LORA)
     if options.base:

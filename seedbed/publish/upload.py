@@ -18,7 +18,7 @@ TAG = "seedbed"
 
 
 class Uploaded(NamedTuple):
-    """What became of it."""
+    """The outcome of an upload."""
 
     commit: str
     public: bool

@@ -66,7 +66,7 @@ def value(
 
 
 def libraries(found: Reached) -> list[str]:
-    """What is imported from the package index, and what of BENEATH that in turn is built on, by names there."""
+    """Names in the package index of the libraries that the code imports, and of those of BENEATH that they require."""
     names, todo = set(), imported(found.external)
     while todo:
         if (name := todo.pop()) not in names:

@@ -33,7 +33,7 @@ class StudyGenerator(Part):
 
     @property
     def spec(self) -> Generator:
-        """Its entry."""
+        """Its settings: its entry in the study's `generators`."""
         return self.study.generators[self.name]
 
     @property
@@ -58,16 +58,18 @@ class StudyGenerator(Part):
 
     @property
     def model(self) -> str:
-        """Whose weights it has: adapters of variants that share them can be composed."""
+        """The generator under whose name its weights are fetched. Adapters of variants with the same weights can be
+        composed.
+        """
         return self.study.makers[self.name, "weights"]
 
     @property
     def weights(self) -> str:
-        """Its weights; empty: a server alone has them."""
+        """Path of its weights; empty: they are on a server."""
         return at(self.study, paths.WEIGHTS, room="generators", model=self.model) if self.spec.source else ""
 
     def written_with(self, *unread: str) -> Generator:
-        """Its settings for a job that generates, without those that such a job does not read: UNREAD, and more."""
+        """Its settings for a job that generates; those that the job does not read (UNREAD, `unread`) have defaults."""
         return self.study.once(("written", self.name, unread), lambda: self.spec.without(*UNREAD, *unread))
 
     def part(self, name: str, path: str, **wildcards: Any) -> str:

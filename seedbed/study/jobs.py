@@ -110,7 +110,7 @@ class Jobs:
         return inputs
 
     def targets(self, find: Callable[[], list[str]]) -> Callable[[Any], list[str]]:
-        """Files that something of the study names, as inputs of a rule of one job."""
+        """The input function of a rule without wildcards; `find` returns its files."""
         return rule_function(lambda wildcards: find())
 
     def job(self, rule: str, *run: Callable[[], Mapping[str, Any]], data: Sequence[str] = ()) -> dict[str, Any]:

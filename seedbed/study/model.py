@@ -60,7 +60,7 @@ def once_per_study(find: Callable[..., T]) -> Callable[..., T]:
 
 
 class Study(Settings):
-    """Everything that `config.yaml` says."""
+    """The settings of a study, as in `config.yaml`."""
 
     results: Place = "results"
     """Folder of results."""
@@ -135,7 +135,7 @@ class Study(Settings):
 
     @property
     def state(self) -> str:
-        """Where killed jobs go on."""
+        """The folder of the states from which killed jobs resume."""
         return f"{self.results}/state"
 
     @model_validator(mode="before")
@@ -190,7 +190,7 @@ class Study(Settings):
 
     @cached_property
     def roles(self) -> dict[str, str]:
-        """What a corpus of a language can be -> its kind."""
+        """Name of a corpus -> the kind of its rows, for the built-in corpora and `corpora.others`."""
         return ROLES | {name: corpus.kind for name, corpus in self.corpora.others.items()}
 
     @property
@@ -208,17 +208,17 @@ class Study(Settings):
 
     @cached_property
     def fused(self) -> dict[str, Fusion]:
-        """The backbones that are several."""
+        """Backbone -> its fusion, for the backbones that fuse several."""
         return {name: spec.fusion for name, spec in self.backbones.items() if spec.fusion}
 
     @cached_property
     def paired(self) -> dict[str, Sides]:
-        """The backbones that are a text's and its translation's."""
+        """Backbone -> its two encoders, for the backbones that encode a text and its English translation."""
         return {name: spec.pair for name, spec in self.backbones.items() if spec.pair}
 
     @cached_property
     def choosing(self) -> dict[str, ScaleChoice]:
-        """The generators whose scale a development task chooses, and how."""
+        """Generator -> how a development task chooses its scale; generators with a given scale are left out."""
         return choosing(self.generators)
 
     @cached_property
@@ -243,7 +243,7 @@ class Study(Settings):
         return {}
 
     def once(self, key: Hashable, find: Callable[[], T]) -> T:
-        """The value for a key, computed when it is first asked for: thousands of jobs use it."""
+        """The value for a key, computed at the first call and cached, since thousands of jobs use it."""
         if key not in self._found:
             self._found[key] = find()
         return self._found[key]
@@ -252,7 +252,11 @@ class Study(Settings):
 
     @once_per_study
     def facts(self, code: str) -> dict[str, str]:
-        """Registry columns of a language with the study's changes, all there, maybe empty; and `paths`."""
+        """Values of the placeholders of sources, templates and prefixes for a language.
+
+        They are `lang`, its code; all columns of the language registry with the study's changes, empty if unknown; the
+        study's `paths`; and `resources`, the folder of packaged data.
+        """
         columns = dict.fromkeys(next(iter(registry().values())), "")
         known = columns | {"code": code, "lang": code} | registry().get(code, {})
         entry = self.languages.get(code, Language())
@@ -268,7 +272,7 @@ class Study(Settings):
     def corpus(self, role: str, code: str) -> Source | None:
         """The source of one role (`text`, `nli`, ..., or a name of `others`) for a language; None if there is none.
 
-        Role `annotated` is `instructions` without what tops them up.
+        Role `annotated` is `instructions` without their `top_up`.
         """
         entry = self.languages.get(code, Language())
         key = "instructions" if role == "annotated" else role
@@ -309,7 +313,7 @@ class Study(Settings):
         return spec.train_language or code if self.declared[task].learns else ""
 
     def training_set(self, task: str, code: str) -> Source | None:
-        """The training set in a language that a task's votes or shots come from; None if there is none."""
+        """The source of a task's training set in a language; None if there is none."""
         train = self.tasks[self.test_set(task)].train
         return train and train.resolved(self.facts(code))
 
@@ -342,7 +346,7 @@ class Study(Settings):
         return [(task, order) for task, order in here if self.test(task, order)]
 
     def tests_of(self, test_lang: str) -> list[str]:
-        """All tests of a language, or of a pair."""
+        """The tasks with a test set in a language, or in a pair of languages."""
         return self.tests_by_language.get(test_lang) or [*self.tests_by_pair.get(test_lang, ())]
 
     def _tests(self, task: str, code: str) -> bool:
@@ -367,7 +371,9 @@ class Study(Settings):
         return {pair for pair in self.tests_by_pair if {*languages_of(pair)} & self.reserved}
 
     def held_out(self, code: str) -> list[str]:
-        """The tasks whose texts what trains an encoder must not repeat: all that it is scored on or finds shots for."""
+        """The tasks whose test texts in a language must not be in encoders' training data: those on which encoders are
+        scored, or for which they retrieve in-context examples.
+        """
         other = ("classification", "lengths")  # of classifiers alone; of no system
         return [task for task in self.tests_by_language[code] if self.tasks[task].protocol not in other]
 

@@ -99,8 +99,8 @@ class Needs:
         return asked | grown
 
     def kinds(self, needed: int) -> str | None:
-        """The GPUs with at least `needed` MiB, as Slurm is asked for them: all for `constraint`, else the smallest.
-        None: none is needed, or none has it.
+        """The value of Slurm's option that requests a GPU with at least `needed` MiB: all such kinds for `constraint`,
+        else the smallest. None: no GPU is needed, or none is large enough.
         """
         gpus = self.study.gpus
         by_memory = sorted((has, kind) for kind, has in gpus.memory.items())

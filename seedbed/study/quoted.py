@@ -11,7 +11,7 @@ from seedbed.tables.settings import Quoted
 
 
 def with_quotes(study: Study, block: Block) -> Block:
-    """A block with what others report on its tests."""
+    """The block with the scores that others report on its test sets."""
     shown = [
         quote
         for language, task in block.tests.items()
@@ -23,10 +23,11 @@ def with_quotes(study: Study, block: Block) -> Block:
 
 @once_per_study
 def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
-    """Task and metric -> the scores that others report, each of a test of the study, and one number for each system.
+    """Task and metric -> the scores that others report on test sets of the study.
 
     Raises:
-        ValueError: the first that is not.
+        ValueError: a quote names an unknown task, metric or language, or a result file for a metric that mteb lacks; or
+            a system has two numbers in a language.
         UserError: as `of_mteb`.
     """
     found: dict[tuple[str, str], list[Quote]] = {}

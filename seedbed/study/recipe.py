@@ -22,13 +22,15 @@ from seedbed.study.variants import is_composed
 
 @dataclass(frozen=True)
 class StudyBackbone(Part):
-    """A backbone of the study: one model, a fusion of several, a text's and its translation's, or a server's."""
+    """A backbone of the study: one model, a fusion of several, two models for a text and its translation, or an API
+    embedding model.
+    """
 
     name: str
 
     @property
     def spec(self) -> Backbone:
-        """Its entry."""
+        """Its settings: its entry in the study's `backbones`."""
         return self.study.backbones[self.name]
 
     @property
@@ -44,21 +46,23 @@ class StudyBackbone(Part):
 
     @cached_property
     def remote(self) -> bool:
-        """Whether it, or one that it fuses, is behind an endpoint."""
+        """Whether it, or one that it fuses, is an API embedding model."""
         return any(self.study.backbones[name].endpoint for name in self.members)
 
     @cached_property
     def fetched_as(self) -> str:
-        """Who has its weights: the first backbone with its source, so that they are fetched once."""
+        """The backbone under whose name its weights are fetched: the first with the same source, so that they are
+        fetched once.
+        """
         return next(name for name, other in self.study.backbones.items() if other.source == self.spec.source)
 
     def source(self, lang: str) -> Source | None:
-        """Where its weights in a language folder come from; None: an endpoint has them."""
+        """The source of its weights for a language folder; None: it is an API embedding model."""
         spec = self.body.spec
         return spec.by_language.get(lang, spec.source)
 
     def weights(self, lang: str = ANY) -> str:
-        """Its weights in a language folder; others of the same source share them."""
+        """Path of its weights for a language folder; backbones of the same source share them."""
         body = self.body
         model = f"{body.name}+{lang}" if lang in body.spec.by_language else body.fetched_as
         return at(self.study, paths.WEIGHTS, room="encoders", model=model)
@@ -80,7 +84,7 @@ class StudyBackbone(Part):
 
     @property
     def before(self) -> str | Prompts | None:
-        """What the study puts before the texts of whichever backbone reads them; None: what its own file says."""
+        """The prefix or prompts that the study puts before its texts; None: those in the weights' own file."""
         spec = self.body.spec
         return spec.prompts if spec.prefix is None else spec.prefix
 
@@ -146,12 +150,14 @@ class StudyRecipe(Part):
 
     @cached_property
     def maker(self) -> "StudyRecipe":
-        """The recipe that makes its encoders: itself, or of one that takes adapters off what it is like."""
+        """The recipe that makes its encoders: itself, or the one that it is like if it only switches adapters off
+        (`aligned`).
+        """
         return self if self.spec.aligned == "always" else self.varied.maker
 
     @cached_property
     def method(self) -> str:
-        """The way of the papers that it is, by its preset's name; empty: it is none."""
+        """The preset, a paper's method, that it or the recipe that it varies is like; empty: none."""
         if self.varied:
             return self.varied.method
         return next((name for name in (self.spec.like, self.name) if name in presets()), "")
@@ -167,7 +173,7 @@ class StudyRecipe(Part):
 
     @cached_property
     def modules(self) -> Training:
-        """Of these, the settings of an encoder's modules, with defaults for the rest."""
+        """The settings of an encoder's modules (`pooling`, `layers`) in `training`, with defaults for the rest."""
         return self.training.without(*Training.model_fields.keys() - {"pooling", "layers"})
 
     @cached_property
@@ -185,7 +191,9 @@ class StudyRecipe(Part):
         return self.spec.only.languages or [*self.study.languages]
 
     def folder(self, code: str) -> str:
-        """The language folder of the encoder that it offers to a language."""
+        """The language folder of the encoder that it offers to a language: the language of the encoder's training data,
+        or ANY for several languages. For published encoders it is the language if their source depends on it, else ANY.
+        """
         spec = self.spec
         if spec.made:
             own = {"own": code, "pivot": self.study.pivot}
@@ -214,7 +222,7 @@ class StudyRecipe(Part):
 
     @cached_property
     def pivots(self) -> dict[str, Pivot]:
-        """The encoders of the pivot language that the objective refers to, by settings."""
+        """Setting of the objective -> the encoder of the pivot language that it refers to."""
         return {name: one for name, one in self.spec.references().items() if isinstance(one, Pivot)}
 
     def is_pivot(self, code: str) -> bool:
@@ -225,7 +233,12 @@ class StudyRecipe(Part):
 
     @cached_property
     def seeds(self) -> list[int]:
-        """Nothing is random about an encoder that is not trained; a copy has the seeds of what it is made of."""
+        """The seeds of its encoders.
+
+        Trained encoders have the study's seeds, or those of `only.seeds`. Copies, vocabulary replacement and masked
+        language modelling have the seeds of the encoders that they start from, limited to `only.seeds`. If they start
+        from a backbone or are the mean of several seeds, they have the first. An untrained encoder has seed 0.
+        """
         if self.maker != self:
             return self.maker.seeds
         spec, study = self.spec, self.study
@@ -243,11 +256,11 @@ class StudyRecipe(Part):
 
     @cached_property
     def heads(self) -> list[int]:
-        """The seeds of what is fine-tuned on its encoders: there is chance in a head, be they trained or not."""
+        """The seeds of heads that are fine-tuned on its encoders, trained or not: the study's, or `only.seeds`."""
         return sorted(self.study.seeds if self.spec.only.seeds is None else self.spec.only.seeds)
 
     def seed(self, seed: Any = None) -> int:
-        """The seed of its encoder for what has this seed: the same, or the first if it has no such."""
+        """The seed of its encoder for a product with a given seed: the same, or its first if it lacks that one."""
         return int(seed) if seed is not None and int(seed) in self.seeds else self.seeds[0]
 
     # ---- Backbones.
@@ -277,7 +290,7 @@ class StudyRecipe(Part):
 
     @property
     def every_backbone(self) -> list[str]:
-        """As `backbones`, by name if it is all; empty: none can be trained."""
+        """The names of the backbones that it makes encoders of; empty: none can be trained."""
         return [*self.study.backbones] if self.backbones is None else self.backbones
 
     # ---- Data.
@@ -304,7 +317,9 @@ class StudyRecipe(Part):
 
     @property
     def scale_chosen_on(self) -> str:
-        """The task that chose the scale of the adapters behind it: no table prints it there. Empty: none did."""
+        """The task that chose the scale of the adapters that generate its training data; tables show no scores of its
+        encoders on this task. Empty: no task chose it.
+        """
         choice = self.study.choosing.get(self.writer) if is_composed(self.spec) else None
         return choice.dev if choice else ""
 
@@ -395,7 +410,7 @@ class StudyRecipe(Part):
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
     def before(self, backbone: str) -> str | Prompts | None:
-        """What the study puts before the texts that its encoders read; None: what the weights' own file says.
+        """The prefix or prompts that the study puts before its encoders' texts; None: those in the weights' own file.
 
         If a development task chooses it, the first of its candidates; see `prefix_chooser`.
         """
@@ -412,13 +427,15 @@ class StudyRecipe(Part):
 
     @property
     def prefix_chooser(self) -> str:
-        """The recipe that says among which ones a development task chooses its prefix; empty: the study gives it."""
+        """The recipe whose `prefix: {choose: ...}` lists the candidates among which a development task chooses its
+        prefix; empty: the study gives the prefix.
+        """
         if self.spec.prefix_of:
             return self.name
         return self.start.prefix_chooser if self.spec.prefix is None and self.start else ""
 
     def given_prefix(self, backbone: str) -> str:
-        """Its prefix for what has to know it before anything is scored.
+        """Its prefix, for uses that need it before any encoder is scored, such as fine-tuning.
 
         Raises:
             UserError: a development task chooses it.

@@ -64,7 +64,7 @@ class OwnCorpus(Source):
 
     @property
     def source(self) -> Source:
-        """Where it comes from."""
+        """The settings of its source, without its kind."""
         return Source.model_validate(self.model_dump(exclude={"kind"}, exclude_unset=True))
 
 

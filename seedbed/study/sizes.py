@@ -72,19 +72,19 @@ class Sizes:
         return self.generator(spec.generator) if spec.generator else self.encoder(spec.backbone)
 
     def adapting(self, generator: str) -> int:
-        """Training an adapter of a generator."""
+        """MiB of GPU memory to train an adapter of a generator."""
         spec = self.study.generators[generator]
         return self._asked(_adapting(self._written_by(generator), spec.lora, spec.dtype))
 
     def classifying(self, classifier: str) -> int:
-        """Training an adapter of a classifier."""
+        """MiB of GPU memory to train an adapter of a classifier."""
         spec = self.study.classifiers[classifier]
         if spec.generator:
             return self.adapting(spec.generator)
         return self._asked(_adapting(self.shape("encoders", spec.backbone), spec.lora, spec.dtype))
 
     def encoding(self, backbone: str, recipe: str) -> int:
-        """Training an encoder."""
+        """MiB of GPU memory to train an encoder."""
         return self._asked(self._training(backbone, recipe))
 
     def _training(self, backbone: str, recipe: str) -> Need:
@@ -126,14 +126,16 @@ class Sizes:
         return spec.minimises.cached_bytes(rows / len(spec.english.translators), rows, source, english)
 
     def aligning(self, backbone: str, recipe: str, count: int) -> int:
-        """Joint training of adapters of `count` loaded encoders; the activations of a step are those of one."""
+        """MiB of GPU memory to train adapters of `count` loaded encoders jointly; the activations of a step are those
+        of one encoder.
+        """
         shape, need = self.shape("encoders", backbone), self._training(backbone, recipe)
         adapter = _trained(shape, StudyRecipe.get(self.study, recipe).training)["added"]
         each = gpu_memory.BYTES["float32"] * shape.body + TRAINED * adapter
         return self._asked(Need(need.fixed + count * each, need.batch))
 
     def tuning(self, backbone: str, tokens: int, dtype: Precision) -> int:
-        """Training all weights of a backbone, with a number of tokens in a step."""
+        """MiB of GPU memory to train all weights of a backbone, with `tokens` tokens in a step."""
         shape = self.shape("encoders", backbone)
         return self._asked(gpu_memory.training(shape, tokens=tokens, dtype=self._dtype(dtype)))
 
@@ -180,14 +182,16 @@ class Sizes:
         return Load(1, self._asked(Need(fixed, need.batch)), source.parameters + embeddings)
 
     def labelling(self, classifier: str, helpers: Iterable[str] = ()) -> int:
-        """Labelling pairs or texts with a classifier; `helpers`: backbones of encoders that are open too, in turn."""
+        """MiB of each GPU to label pairs or texts with a classifier; `helpers` are backbones of encoders, of which one
+        at a time is loaded too.
+        """
         spec = self.study.classifiers[classifier]
         if not spec.generator:
             return self._reading(spec.backbone, LABELLED)
         return self.writing(spec.generator, [self._read(name, LABELLED) for name in helpers])
 
     def measuring(self) -> int:
-        """The largest of what is measured one after the other."""
+        """MiB of GPU memory of the largest model that rule `measure_compute` loads; it loads one after the other."""
         spec = self.study.compute
         tuned = self.tuning(spec.learner, spec.batch_size * READ, "float32")
         asked = [self.writing(self.study.classifiers[name].generator) for name in spec.classifiers]

@@ -18,13 +18,13 @@ def one_of(names: Iterable[str]) -> str:
 
 
 def encoders_of(study: Study, rule: str) -> dict[str, str]:
-    """What the encoders are of that a rule makes, of those that are no fusions."""
+    """Patterns of the backbones, without fusions, and of the recipes whose encoders a rule makes."""
     recipes = (name for name, recipe in study.recipes.items() if recipe.rule == rule)
     return {"backbone": one_of({*study.backbones} - {*study.fused}), "recipe": one_of(recipes)}
 
 
 def constraints(study: Study) -> dict[str, str]:
-    """Wildcard -> pattern."""
+    """Wildcard -> regular expression of its values in a study."""
     written = [f"{name}+{method}" for name in study.generators for method in METHODS]
     given = [f"{name}+{GIVEN}" for name, spec in study.translators.items() if spec.given]
     corpora = [*given, *study.roles, *study.tasks, *map(training_set_of, study.tasks), *written]

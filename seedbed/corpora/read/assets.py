@@ -66,7 +66,7 @@ class Store:
             yield
 
     def locked(self, name: str) -> dict[str, str]:
-        """What the lock file says of a download; empty for a first download."""
+        """The lock file's entry of a download; empty for a first download."""
         return read_json(self.lock).get(name, {}) if self.lock.is_file() else {}
 
     def verify(self, name: str, record: dict[str, str]) -> None:

@@ -140,10 +140,10 @@ def origin_of(source: Source) -> str:
 
 
 def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
-    """The rows in a source's buckets. The pivot text decides, so that all translations of a sentence are in one split;
-    else the first text of SPLIT_BY.
+    """The rows in a source's `buckets`.
 
-    With `buckets_by` that column decides.
+    The text in column `buckets_by` decides; without this setting, the first text of SPLIT_BY that is not blank. The
+    pivot text comes first, so that all translations of a sentence are in one split.
 
     Raises:
         UserError: no such column, or no column but `id`.

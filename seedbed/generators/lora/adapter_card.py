@@ -43,8 +43,11 @@ SHOWN = ("kind", "polarity", "language", "prompts", "loss", "dtype", "steps")
 
 
 def base_of(weights: Path, name: str) -> dict[str, Any]:
-    """The base model of an adapter, for its manifest, by its folder and its name in the study; `fetch_model` leaves a
-    manifest there that says more.
+    """Facts about the base model of an adapter, for the adapter's manifest; they are those of the base's own manifest.
+
+    Args:
+        weights: folder of the base model.
+        name: name of the base model in the study.
 
     Returns:
         `name`, and `id` and `revision` on the hub, `origin` and `licence`; unknown ones are empty.

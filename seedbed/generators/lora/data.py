@@ -116,7 +116,9 @@ def sample(rows: Iterable[Row], lora: Lora) -> list[Row]:
 
 
 def take_fitting(examples: Iterable[Example], lora: Lora) -> list[Example]:
-    """The first examples, of which `lora.examples` have at most `lora.max_length` tokens; training drops others."""
+    """The first examples until `lora.examples` of them have at most `lora.max_length` tokens. Longer ones are included;
+    training drops and counts them.
+    """
     found: list[Example] = []
     fitting = 0
     for one in examples:

@@ -90,7 +90,7 @@ def write(state: dict[str, torch.Tensor], folder: Path) -> None:
 
 
 def reason(error: Exception) -> str:
-    """What is wrong with the files, in a line; without the reader's advice to read them without restrictions."""
+    """One line on what is wrong with the files, without torch's advice to load them with `weights_only=False`."""
     text = str(error)
     if more := re.search(r"Unsupported .*?(?= was not | is not |\n|$)", text):
         return f"it holds more than tensors: {more[0]}"

@@ -113,7 +113,9 @@ def score_tokens(tokenizer: Any, prefix: str) -> list[list[int]]:
 
 
 def numbers(text: str) -> Scores:
-    """The three scores in an answer, after whatever thoughts; nan thrice unless there are three, all from 1 to 10."""
+    """The three scores in an answer, after the model's reasoning if it has any; nan thrice unless the answer has three
+    numbers, all from 1 to 10.
+    """
     answer = _SCALE.sub("", without_thoughts(text))
     if _LISTED.findall(answer) == ["1", "2", "3"]:
         answer = _LISTED.sub("", answer)

@@ -92,9 +92,9 @@ def score_prefix(style: Style) -> str:
 
 
 def without_thoughts(text: str) -> str:
-    """What a model wrote after it had thought; nothing, where it never came to the end of that.
+    """A model's output after its reasoning; what precedes the reasoning, usually nothing, if its end was cut.
 
-    A template may have begun the thoughts: what ends them is enough.
+    The mark that opens the reasoning may be missing, since a chat template may have written it into the prompt.
     """
     for opening, closing in _thinking():
         text = re.split(re.escape(closing), text, flags=re.IGNORECASE)[-1]
@@ -116,7 +116,12 @@ def begun_thoughts(tokenizer: Any, style: Style, template: Mapping[str, bool | s
 
 
 def require_visible_thoughts(tokenizer: Any) -> None:
-    """Stop, by a UserError, where what marks thoughts has a special token: decoded, they would look like the answer."""
+    """Check that no mark of a model's reasoning is a special token: decoding drops those, and the reasoning would look
+    like the answer.
+
+    Raises:
+        UserError: a mark is a special token.
+    """
     marks = [mark for pair in _thinking() for mark in pair]
     if hidden := sorted(name for name in _special(tokenizer).values() if any(name in mark for mark in marks)):
         raise UserError(

@@ -52,7 +52,7 @@ class Writer:
 
     @property
     def about(self) -> dict[str, Any]:
-        """What a record says of it."""
+        """Facts for records: the model's origin and the digest of its weights."""
         return {"generator": self.generator.origin, "weights": self.weights}
 
     @cached_property
@@ -71,8 +71,10 @@ class Writer:
         report: Callable[[int], object],
         adapter: Path | None = None,
     ) -> None:
-        """Keep the model's answers in a journal; `report` gets their numbers. A prompt that is too long is not sent,
-        and never truncated: its answer is empty and not finished.
+        """Store the model's answers to requests in a journal; `report` gets the number of answers after each commit.
+
+        A prompt of more than `max_prompt_tokens` tokens is neither sent nor truncated: its answer is empty and not
+        finished.
         """
         limit = self.generator.sampling.max_prompt_tokens
         short = [one for one in requests if fits(one.prompt, limit)]

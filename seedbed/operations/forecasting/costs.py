@@ -32,15 +32,15 @@ class Model(Settings):
     """Size of a model."""
 
     parameters: PositiveFloat
-    """All of them."""
+    """Number of parameters."""
     body: PositiveFloat
-    """Without input embeddings."""
+    """Number of parameters without input embeddings."""
     source: str = ""
     """Where the figures are from."""
 
 
 class Tokens(Settings):
-    """Lengths."""
+    """Typical lengths of texts, in tokens."""
 
     sentence: PositiveFloat
     """Tokens of a sentence of a corpus."""
@@ -53,7 +53,7 @@ class Tokens(Settings):
 
 
 class RuleCost(Settings):
-    """One rule's jobs."""
+    """Default costs of one rule's jobs."""
 
     threads: int = Field(1, gt=0)
     """Threads of a job, where a profile does not give fewer."""
@@ -82,7 +82,7 @@ class RuleCost(Settings):
 
 
 class CostSpec(Spec):
-    """Cost of a study."""
+    """Default costs from which a study's cost is forecast."""
 
     devices: dict[Device, Processor]
     """The reference devices."""
@@ -93,24 +93,26 @@ class CostSpec(Spec):
     downloads: dict[str, PositiveFloat]
     """Prefix of `hub/config` or of a URL -> bytes of the corpus there; `default` for all others."""
     models: dict[str, Model]
-    """Sizes by what names a model in its source."""
+    """Part of a model's source, such as its name on the hub -> its size."""
     unknown_model: Model
-    """The size of any other."""
+    """The size of a model that neither `models` nor its name gives."""
     rows: dict[str, PositiveFloat]
     """Rows of a corpus that is not there yet; `default` for those not named."""
     kept: float = Field(gt=0, le=1)
     """Share of the triplets that the audit keeps."""
     tokens: Tokens
-    """Lengths."""
+    """Typical lengths of texts, in tokens."""
     lengths: dict[str, PositiveFloat]
     """Tokens of a text of a corpus or test set that is translated, by its name; `tokens.sentence` for the rest."""
     drawing: dict[Literal["vllm", "openai", "openai-chat", "transformers", "cpu"], PositiveFloat]
     """Cost of a generated token, in tokens of a prompt."""
     rules: dict[str, RuleCost]
-    """By rule."""
+    """Rule -> the costs of its jobs."""
 
     def download(self, source: Source) -> tuple[str, float]:
-        """What a source is downloaded from, if it is not here, and its bytes; the longest matching name counts."""
+        """The name of what a source downloads, and its bytes, by the longest matching name in `downloads`; empty and 0
+        for a local file.
+        """
         name = (
             "/".join(filter(None, (source.hub, source.config)))
             or without_secrets(source.archive or "")

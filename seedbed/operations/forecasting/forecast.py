@@ -66,7 +66,7 @@ def hours_of(plan: Plan, jobs: list[Job], records: Records) -> dict[str, object]
 
 
 def totals(table: pd.DataFrame) -> pd.DataFrame:
-    """The table summed over languages, one row for each rule; of memory and GPU memory, the maximum."""
+    """The table summed over languages, one row for each rule; of memory, GPU memory and records, the maximum."""
     how = dict.fromkeys(COLUMNS[2:], "sum") | {"memory_mb": "max", "gpu_mb": "max", "records": "max", "basis": _basis}
     return table.groupby("rule", sort=False).agg(how).reset_index()
 

@@ -15,7 +15,7 @@ LIKELIHOOD = "multiple_choice"
 
 
 def tuning(sizes: Sizes, job: Job) -> Effort:
-    """All epochs, though most trainings stop before, and the tests once."""
+    """Work of fine-tuning: all epochs, though most trainings stop earlier, and encoding the test sets once."""
     tests = sum(map(sizes.rows, job.arguments.tests.values()))
     length = sizes.costs.tokens.sentence
     if job.of("kind") == "questions":
@@ -27,8 +27,11 @@ def tuning(sizes: Sizes, job: Job) -> Effort:
 
 
 def scoring(sizes: Sizes, job: Job) -> Effort:
-    """An encoder reads both texts of an item, one of two paths their English too; a language model reads both in a
-    prompt, or a text with its examples, or a problem that it works out, with each of its variants."""
+    """Work of scoring.
+
+    An encoder encodes both texts of an item, and an encoder of two texts their English too. Each variant of a language
+    model processes both texts in a prompt, a text with in-context examples, or a problem that it solves.
+    """
     folders, once = job.arguments.systems, sum(map(sizes.rows, job.arguments.tests))
     maker, rows = sizes.maker(folders[0]), len(folders) * once
     if maker is None or maker.rule not in ("describe_classifier", *ANSWERED):

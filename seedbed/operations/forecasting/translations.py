@@ -11,7 +11,7 @@ ASKED, NUMBERS = 25, 8
 
 
 def translation(sizes: Sizes, job: Job) -> Effort:
-    """A prompt with its text, and the translation; an encoder-decoder counts as one that reads both."""
+    """Work of translating: a prompt with its text, and the translation; an encoder-decoder counts as a decoder."""
     rows = sizes.texts(job)
     if not (generator := job.arguments.generator):
         return Effort(rows=rows)

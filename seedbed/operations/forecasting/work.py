@@ -51,7 +51,7 @@ class Plan(Sizes):
         return self.start(job) + self.work(job).seconds
 
     def work(self, job: Job) -> Work:
-        """What a job does beyond its start."""
+        """The estimated work of a job, without its start."""
         cost = self._cost(job)
         flops, tokens, rows = self._effort(job)
         seconds = flops / self._speed(job) if flops else rows / cost.rows_per_s if cost.rows_per_s else 0

@@ -41,6 +41,6 @@ def of_weights_by_language(study: Study) -> None:
 
 
 def of_specs(study: Study) -> None:
-    """Check that there are specs of the tables and figures."""
+    """Check that the tables and figures that the study names have specs."""
     for kind, names in (("tables", study.tables), ("figures", study.figures)):
         require_known(kind, f"resources/{kind}/*.yaml", names, specs(kind))

@@ -46,7 +46,9 @@ def of_fusions(study: Study) -> None:
 
 
 def of_scales(study: Study) -> None:
-    """Check that a scale of adapters that is chosen can be: by a task for development, a backbone and a seed."""
+    """Check that a development task can choose the scale of adapters: the task, the backbone and the seed exist, and
+    the task shares no rows with a test set.
+    """
     trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
     for name, choice in study.choosing.items():
         where = f"generators.{name}.composition.scale"
@@ -56,7 +58,7 @@ def of_scales(study: Study) -> None:
 
 
 def of_compute(study: Study) -> None:
-    """Check that what is counted and timed exists, and can be."""
+    """Check the settings of `compute`: the task, the language and the models exist and can be counted and timed."""
     if not (spec := study.compute):
         return
     require_known("compute.task", "task", [spec.task], study.tasks)

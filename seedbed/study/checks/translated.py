@@ -11,7 +11,9 @@ NONE = "none"
 
 
 def of_pairs(study: Study) -> None:
-    """Pairs are of backbones with weights: what recipes need of their backbones can be asked then."""
+    """Check that both encoders of a `pair` are backbones with weights and suitable prefixes, and that no fusion has a
+    pair.
+    """
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
@@ -33,7 +35,7 @@ def of_pairs(study: Study) -> None:
 
 
 def of_readers(study: Study) -> None:
-    """Recipes that read translations name what there is, and no other recipe is of pairs."""
+    """Check the recipes that take translations as input, and that no other recipe names a backbone that is a pair."""
     for name, recipe in study.recipes.items():
         if recipe.paired:
             _reads(study, name, recipe)

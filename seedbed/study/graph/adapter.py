@@ -19,9 +19,10 @@ from seedbed.study.sizes import Load, Sizes
 
 @dataclass(frozen=True)
 class OfModel(Product):
-    """What belongs to a generator, a backbone or a classifier; `room` is the folder of results of such models.
+    """A product of a generator, a backbone or a classifier.
 
-    `model` begins with the model's name; after a plus is what the name does not say.
+    `room` is the folder of results: `generators`, `encoders` or `classifiers`. `model` is the model's name; some
+    subclasses have further parts after plus signs.
     """
 
     room: str
@@ -48,7 +49,7 @@ class Weights(OfModel, rule="fetch_model", place=paths.WEIGHTS):
 
     @cached_property
     def source(self) -> Source:
-        """Where it comes from."""
+        """The source of the model."""
         study = self.study
         owner, *what = self.model.split("+")
         if not what:
@@ -104,7 +105,9 @@ class Adapter(OfGenerator):
         return {"base": self.based_on.weights}
 
     def settings(self) -> dict[str, Any]:
-        """How it is trained; its manifest names whose weights these are, since adapters of one can be composed."""
+        """How it is trained. `name` is the generator whose weights it has, for its manifest: only adapters of the same
+        weights can be composed.
+        """
         spec = self.based_on.spec
         training = {"lora": spec.lora, "style": spec.prompts, "dtype": spec.dtype}
         return {"name": self.based_on.model, "language": self.language, **training, **self.resumable}
@@ -240,13 +243,15 @@ class ComposedAdapter(OfModel, rule="compose_adapters", place=paths.COMPOSED):
 
     @property
     def scale_file(self) -> str:
-        """The file that says which scale a development task chose; empty: the study says it."""
+        """Path of the JSON file with the scale that a development task chose; empty: the study gives it."""
         chooses = self.of_generator and self.model in self.study.choosing
         return self.at(paths.CHOSEN, what="scale", owner=self.model) if chooses else ""
 
     @property
     def composition(self) -> Composition:
-        """How the adapters are composed: as is given, or with the scale that the name has."""
+        """How the adapters are composed: by the generator's or classifier's settings, with the scale in `model` if it
+        has one.
+        """
         learner = self.based_on.spec if self.of_generator else self.based_on.learner
         given, scale = learner.composition, self.model.partition("+")[2]
         if self.scale_file:

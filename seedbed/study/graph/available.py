@@ -57,7 +57,7 @@ class Available(Part):
 
     @cached_property
     def variants(self) -> list[System]:
-        """The variants that a table of classifiers can show; one seed, that of their adapters."""
+        """The variants that a table of classifiers can show, each with its classifiers; paths have seed 0."""
         study = self.study
         folders = {"task-target": "*", "composition": "*", "task-pivot": study.pivot}
         folders |= {variant: "*" for spec in study.classifiers.values() for variant in spec.composed}
@@ -75,7 +75,9 @@ class Available(Part):
 
     @cached_property
     def labellers(self) -> list[System]:
-        """What a table of encoders can show of classifiers: those without a prompt, and language models in context."""
+        """The variants of classifiers that a table of encoders can show: baselines, fine-tuned backbones, and language
+        models that are prompted.
+        """
         study, forms = self.study, classifier.labellers(self.study)
         for form, models in classifier.variants(study).items():
             forms[form] = [name for name in models if study.classifiers[name].prompted]
@@ -142,7 +144,9 @@ class Available(Part):
         return plan_map(spec, self.recipes, self.backbones, tasks, self.study.reserved)
 
     def has_column(self, spec: TableSpec) -> bool:
-        """Whether the study has the tasks of a column of a table that may lack some, and their data."""
+        """Whether the study can fill a column of a table with `partial`: it has the column's tasks and their data, or a
+        task of the column's protocol. True for a table without `partial`.
+        """
         known = {task.protocol for task in self.study.tasks.values()}
         there = {name for name in self.study.tasks if not lacking(self.study, name)}
         return not spec.partial or any(
@@ -150,6 +154,8 @@ class Available(Part):
         )
 
     def has_backbone(self, spec: Map) -> bool:
-        """Whether the study has one of the backbones that a map names, without `on_request`."""
+        """Whether the study has one of the backbones that a map names, by its name or the paper's, and not as an
+        optional one (`on_request`). True for a map that names none.
+        """
         usual = {name: one for name, one in self.study.backbones.items() if not one.on_request}
         return not spec.backbones or bool({*spec.backbones} & {*usual, *(one.paper for one in usual.values())})

@@ -56,16 +56,17 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     @property
     def words_answer(self) -> bool:
-        """Whether the words alone of what it is reported on can answer, which then are scored too."""
+        """Whether the task that reports its score has a word baseline, which is then scored too."""
         task = self.reported_on
         return bool(task and protocols.lexical(self.study.tasks[task].protocol))
 
     # ---- The encoders.
 
     def systems(self, task: str) -> dict[str, list[System]]:
-        """Backbone -> the recipes among whose encoders one is chosen, and which a task may compare.
+        """Backbone -> the recipes among whose encoders one is chosen, without those whose scale `task` chose.
 
-        A fusion and an endpoint have no weights to take home; a recipe that only switches adapters off has no encoder.
+        Fusions and API embedding models are left out, since they have no weights to download, and so are recipes that
+        only switch adapters off, since they make no encoder. Optional backbones and recipes are left out too.
         """
         study = self.study
         usual = [one for one in Available.get(study).recipes if not one.on_request]
@@ -156,7 +157,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
         }
 
     def code(self) -> Code:
-        """What is loaded by name: metrics of the protocols that the answer reports, and what scores words alone."""
+        """The code that is loaded by name: metrics of the protocols that the answer reports, and the word baseline."""
         tasks = [task for task in (self.reported_on, *self.shown_on) if task]
         of_tasks = [*dict.fromkeys(self.study.tasks[task].protocol for task in tasks)]
         lexical = [f"{protocols.module_of(of_tasks[0])}:lexical"] if self.words_answer else []
@@ -194,7 +195,7 @@ class Answer(Part):
         }
 
     def unchosen(self) -> list[str]:
-        """The encoders of languages of which none is chosen, which a run makes though no table may have them."""
+        """Paths of the encoders of languages for which none is chosen; a run makes them even if no table shows them."""
         return [one.path for code in self.study.languages for one in self._unchosen(code)]
 
     def _unchosen(self, code: str) -> list[Encoder]:

@@ -20,8 +20,8 @@ from seedbed.tables.plan import Cell
 class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
     """What a development task chooses for a language: of candidates, the one whose encoders score best.
 
-    `what` is `prefix`, that of a recipe's encoders among those of untrained recipes, and `owner` BACKBONE+RECIPE; or
-    `scale`, by which adapters are composed, and `owner` a generator.
+    If `what` is `prefix`, `owner` is BACKBONE+RECIPE: the prefix of its encoders is chosen among those of untrained
+    recipes. If `what` is `scale`, `owner` is a generator: the scale by which its adapters are composed is chosen.
     """
 
     what: str
@@ -48,7 +48,7 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
 
     @property
     def languages(self) -> list[str]:
-        """The languages whose development sets choose: of a prefix those that the recipe is for, if any has a set."""
+        """The languages whose development sets choose; for a prefix only the recipe's languages, if one has a set."""
         tested = self.study.chosen_on(self.dev, self.lang)
         if self.what == "scale":
             return tested
@@ -69,7 +69,7 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
 
 @dataclass(frozen=True)
 class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICES):
-    """The English that encoders read for a set of texts: a translation of each, chosen as a recipe says.
+    """The English translations that encoders take as input: one of each text of a set, chosen as a recipe says.
 
     `lang` and `seed` are those of the encoder that chooses, see `Encoder.chosen`.
     """

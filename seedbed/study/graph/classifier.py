@@ -46,7 +46,7 @@ class StudyClassifier(Part):
 
     @property
     def spec(self) -> Classifier:
-        """Its entry."""
+        """Its settings: its entry in the study's `classifiers`."""
         return self.study.classifiers[self.name]
 
     @property
@@ -56,7 +56,7 @@ class StudyClassifier(Part):
 
     @property
     def generator(self) -> StudyGenerator | None:
-        """Its language model; None: it is an encoder with a head, or nothing."""
+        """Its language model; None: it is an encoder with a head, or a baseline."""
         return StudyGenerator.get(self.study, self.spec.generator) if self.spec.generator else None
 
     @property
@@ -71,7 +71,9 @@ class StudyClassifier(Part):
 
     @property
     def model(self) -> str:
-        """The name of what is adapted; a generator's language adapters carry it too."""
+        """The name of the model that its adapters are trained on; a generator's adapters have the same name in their
+        manifests.
+        """
         return self.generator.model if self.generator else self.spec.backbone
 
     @property
@@ -90,7 +92,7 @@ class StudyClassifier(Part):
 
     @property
     def back_end(self) -> tuple[str, ...]:
-        """What runs a language model without adapters, which is loaded by name."""
+        """The modules that run its language model, which are loaded by name; empty: it is not prompted."""
         return tuple(modules_of(self.learner)) if self.spec.prompted else ()
 
     def answering(self) -> Generator:
@@ -108,7 +110,9 @@ class StudyClassifier(Part):
         return at(self.study, paths.CLASSIFIER_ADAPTER, classifier=self.name, part="language", lang=lang)
 
     def about(self, variant: str, lang: str) -> dict[str, str]:
-        """Facts for score files; a baseline has no adapter of a language."""
+        """Facts for score files: its name, the variant, and the language of its adapters or training set. A classifier
+        that tables show next to encoders (`as_baseline`) has no language.
+        """
         return {"name": self.name, "variant": variant} | ({} if self.spec.as_baseline else {"language": lang})
 
     # ---- What it is scored on.
@@ -139,7 +143,9 @@ class StudyClassifier(Part):
         return examples and examples.retriever
 
     def prefixing(self, variant: str) -> Reference | None:
-        """What gives the vectors before the questions of a variant, and chooses their English; None: nothing does."""
+        """The anchored encoder that gives the vectors before the questions of a variant and chooses their English;
+        None: the variant has none.
+        """
         return self.spec.reasoning.prefixes.get(variant) if self.spec.reasoning else None
 
     def helping(self, variant: str) -> Reference | None:
@@ -171,7 +177,7 @@ def adapted(study: Study) -> list[str]:
 
 
 def variants(study: Study) -> dict[str, list[str]]:
-    """Variant -> the classifiers that a table of classifiers can print by it."""
+    """Variant -> names of the classifiers that have it, for tables of classifiers."""
     found = {name: adapted(study) for name in VARIANTS} | {name: [] for name in IN_CONTEXT}
     for name, spec in study.classifiers.items():
         for variant in (*spec.composed, *(spec.prompted.every_variant() if spec.prompted else ())):
@@ -180,12 +186,12 @@ def variants(study: Study) -> dict[str, list[str]]:
 
 
 def labellers(study: Study) -> dict[str, list[str]]:
-    """Variant -> the classifiers that a table can print next to encoders by it."""
+    """Variant (one of BASELINES) -> names of the classifiers that tables of encoders can show as it."""
     return {form: [name for name, spec in study.classifiers.items() if spec.as_baseline == form] for form in BASELINES}
 
 
 def seeds_of(study: Study, form: str) -> list[int]:
-    """The seeds of a classifier that a table prints next to encoders: nothing is random about a majority."""
+    """The seeds of a variant of classifiers in a table of encoders: the study's, or only 0 where nothing is random."""
     return sorted(study.seeds) if form in ("random", "fine-tuned") else [0]
 
 
@@ -206,7 +212,7 @@ class OfClassifier(Product):
 
 @dataclass(frozen=True)
 class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASSIFIER_ADAPTER):
-    """A classifier's adapter: for the task, which labelled pairs teach, or for a language, which its texts teach."""
+    """A classifier's adapter: for the task, trained on labelled pairs, or for a language, trained on its texts."""
 
     part: str
     lang: str
@@ -320,7 +326,9 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
 
     @property
     def tests(self) -> dict[str, str]:
-        """LANGUAGE/NAME -> test set that it answers: all of the languages to which the recipe offers this encoder."""
+        """LANGUAGE/NAME -> path of a test set that it predicts: every set that shares this training, in the languages
+        for which the recipe has this encoder.
+        """
         study, recipe = self.study, StudyRecipe.get(self.study, self.recipe)
         alike = trained_as(study, self.task)
         return {
@@ -341,7 +349,9 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
         }
 
     def settings(self) -> dict[str, Any]:
-        """How it is fine-tuned, and what score files say of it; of an untrained encoder too, the seed is the head's."""
+        """How it is fine-tuned, and facts for score files. Their seed is that of the head, even if the encoder is
+        untrained.
+        """
         trained_on = {"task": self.task, "train_language": self.train_lang}
         return {
             "kind": self.kind,
@@ -386,7 +396,7 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
 
     @property
     def adapter(self) -> str:
-        """Its adapter; untrained or in context, it has none."""
+        """Path of its adapter; empty: it is untrained, a baseline, or a prompted language model."""
         spec = self.owner.spec
         if self.variant == "base" or spec.prompted or spec.baseline:
             return ""
@@ -398,20 +408,22 @@ class DescribedClassifier(OfClassifier, rule="describe_classifier", place=paths.
 
     @property
     def head(self) -> str:
-        """The task adapter whose head an encoder takes."""
+        """The task adapter whose head an encoder takes; empty: it is untrained, a language model or a baseline."""
         spec = self.owner.spec
         if self.variant == "base" or spec.generator or spec.baseline:
             return ""
         return self.owner.task_adapter(self.study.pivot if self.variant.startswith("composition") else self.lang)
 
     def inputs(self) -> dict[str, Files]:
-        """What it is made of, and the encoder that it needs whatever the language; a manifest has its digest."""
+        """What it is made of, with the encoder that it needs if this is the same in all languages: its manifest has
+        their digests.
+        """
         helper = self.owner.helper(self.variant, "{lang}")
         retriever = "" if "{" in helper else helper
         return {"base": self.owner.weights, "adapter": self.adapter, "head": self.head, "retriever": retriever}
 
     def settings(self) -> dict[str, Any]:
-        """What it is made of, as far as there is such: `{lang}` in a helper's path is the language that is tested."""
+        """How it answers, and the paths of what it is made of. `{lang}` in a helper's path is the tested language."""
         use = "prefix" if self.owner.prefixing(self.variant) else "retriever"
         parts = {"base": self.owner.weights, "adapter": self.adapter, "head": self.head}
         parts[use] = self.owner.helper(self.variant, "{lang}")

@@ -48,7 +48,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
 
     @cached_property
     def source(self) -> Source:
-        """Where it comes from.
+        """The source of its rows.
 
         Raises:
             UserError: there is no source.
@@ -138,7 +138,9 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
-        """What none of its rows may repeat: test sets, and for a test set what encoders were trained on before."""
+        """The files whose texts none of its rows may contain: test sets, and for a test set the corpora that encoders
+        were trained on before it was added.
+        """
         task = self.study.tasks.get(self.corpus)
         trained = [self.at(paths.CORPUS, corpus=corpus) for corpus in task.apart_from] if task else []
         return {"tests": self.kept_apart(), "trained": trained}

@@ -33,7 +33,9 @@ class VocabularyEncoder(Derived, rule="train_vocabulary"):
     """An encoder with the vocabulary of one language."""
 
     def settings(self) -> dict[str, Any]:
-        """How its tokenizer and its rows are made; where masked language modelling follows, it needs a mask."""
+        """How its tokenizer and embeddings are made. The tokenizer needs a mask token if another recipe continues with
+        masked language modelling.
+        """
         follow = {recipe.rule for recipe in self.study.recipes.values() if recipe.start == self.recipe}
         masks = AdaptedEncoder.rule in follow
         return super().settings() | {"vocabulary": self.spec.minimises, "masks": masks}

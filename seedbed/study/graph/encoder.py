@@ -26,7 +26,9 @@ TWO_PATHS, INTEGERS = "seedbed/encoders/models/two_paths.py", "seedbed/encoders/
 
 @dataclass(frozen=True)
 class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
-    """A backbone by a recipe, in a language folder, of a seed."""
+    """The encoder that a recipe makes of a backbone with a seed. `lang` is its language folder, see
+    `StudyRecipe.folder`.
+    """
 
     backbone: str
     recipe: str
@@ -58,22 +60,24 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def published(self) -> Any:
-        """The published encoder, if the study takes it."""
+        """The source of the published encoder (`Source`); None: the study does not take one."""
         return published.encoder(self.study, self.backbone, self.recipe, self.lang)
 
     @cached_property
     def is_pivot(self) -> bool:
-        """Whether others are aligned with it, and it stays what it is."""
+        """Whether other encoders are aligned with it, so that its own weights do not change."""
         return self.made_by.is_pivot(self.lang)
 
     @cached_property
     def trains(self) -> bool:
-        """Whether its job trains: not a backbone, a published one, a pivot's, or one with adapters that are there."""
+        """Whether its job trains it. It does not if the recipe trains nothing, if the encoder is published, if others
+        are aligned with it, or if another job trains its adapters with those of other languages.
+        """
         return self.spec.made and not (self.spec.together or self.is_pivot or self.published)
 
     @property
     def endpoint(self) -> EndpointSettings | None:
-        """The endpoint that makes its vectors; None: it has weights."""
+        """The API that computes its vectors; None: it has weights."""
         return None if self.published else self.based_on.spec.endpoint
 
     @property
@@ -103,7 +107,9 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def weights(self) -> str:
-        """What training starts from, or the published encoder; empty: an endpoint has it."""
+        """Path of the weights that training starts from, or of the published encoder; empty: it is an API embedding
+        model.
+        """
         if self.published:
             model = "+".join([self.backbone, self.recipe, self.lang])
             return self.at(paths.WEIGHTS, room="encoders", model=model)
@@ -138,7 +144,9 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def pivot_rows(self) -> str:
-        """The pivot's rows for an encoder that is aligned with it, in addition to its own; pairs have both columns."""
+        """Path of the rows in the pivot language for an encoder that is aligned with the pivot's. Empty: it is not
+        aligned, or its training data have the pivot's texts too.
+        """
         if not (self.trains and self.made_by.pivots) or self.pivot_language == self.lang:
             return ""
         return self.at(paths.CORPUS, lang=self.pivot_language, corpus=self.spec.data.origin)
@@ -203,7 +211,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def judgements(self) -> list[str]:
-        """What a judge says of them, of each language."""
+        """Paths of a judge's scores of `candidates`, one for each language; empty: there is no judge."""
         if not (self.spec.english.judge and self.candidates):
             return []
         of = {"judge": self.spec.english.judge, "corpus": self.spec.data.candidates}
@@ -230,7 +238,9 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def before(self) -> str | Prompts | None:
-        """What the study puts before the texts that it encodes; of what others are aligned with, that encoder's."""
+        """What the study puts before the texts that it encodes; None: what the encoder itself says. An encoder that
+        others are aligned with has the prefix of the one that it copies.
+        """
         backbone, recipe = self._prefixed_as()
         return recipe.before(backbone)
 
@@ -268,7 +278,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @property
     def objective(self) -> Objective | None:
-        """What its job minimises; None: it trains nothing."""
+        """The objective that its job minimises; None: it trains nothing."""
         return self.spec.minimises if self.trains else None
 
     @property
@@ -277,11 +287,11 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         return self.made_by.training if self.trains or self.spec.together else self.made_by.modules
 
     def spoken(self) -> dict[str, Any]:
-        """Arguments about its modules and its prefix; where that, or a teacher's, depends on the language, also its
-        language, and that of columns in another one.
+        """Arguments about its modules and its prefix.
 
-        The program looks a language's prefix up in the registry, so that a further language changes no other encoder;
-        where the study sets another prefix, that is an argument too.
+        If its prefix or a teacher's depends on the language, they include its language and the columns that are in the
+        pivot language. The program looks up a language's prefix in the registry, so that a further language changes no
+        other encoder. Prefixes for which the study differs from the registry are arguments too.
         """
         prefix, study = self.prefix, self.study
         before = {"prompts" if isinstance(self.before, Prompts) else "prefix": self.before}
@@ -351,7 +361,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     # ---- Its card.
 
     def described(self) -> dict[str, Any]:
-        """What every encoder's manifest says of it."""
+        """Facts that every encoder's manifest has: its backbone, recipe, method, language and seed."""
         return {
             "backbone": self.backbone,
             "recipe": self.recipe,

@@ -37,7 +37,7 @@ class Figure(Product, rule="plot", place=paths.SVG):
 
     @cached_property
     def mapped(self) -> Mapped:
-        """What it shows of the study, if it is a map; raises as `Available.mapped`."""
+        """The contents of the map, if the figure is one; raises as `Available.mapped`."""
         return Available.get(self.study).mapped(self.spec)
 
     def inputs(self) -> dict[str, Files]:

@@ -19,7 +19,7 @@ class FusedEncoder(Encoder, rule="fuse_encoders"):
 
     @property
     def fusion(self) -> Fusion:
-        """What it is of."""
+        """Its settings: the backbones that it fuses, and their weights or the task that chooses them."""
         return self.study.fused[self.backbone]
 
     @property

@@ -23,7 +23,7 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
 
     @property
     def spec(self) -> Compute:
-        """What is counted and timed.
+        """The settings of what is counted and timed.
 
         Raises:
             UserError: the study measures nothing.
@@ -62,7 +62,7 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
         }
 
     def code(self) -> Code:
-        """What runs the language models, and the protocol of the task."""
+        """The modules that run the language models, and the protocol of the task."""
         modules = {module for one in self.classifiers for module in modules_of(one.learner)}
         modules |= {*protocol_code(self.study.tasks[self.spec.task].protocol)}
         return Code(data=(resource("prompts/icl.yaml"),), modules=tuple(sorted(modules)))

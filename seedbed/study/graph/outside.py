@@ -33,7 +33,7 @@ class Verified(Product, rule="verify", place=paths.VERIFIED):
 
 @dataclass(frozen=True)
 class StudyReference(Part):
-    """The numbers and choices that a study was once seen to have."""
+    """The reference numbers and choices of a study, from an earlier run."""
 
     name: str
 
@@ -52,5 +52,5 @@ class StudyReference(Part):
         return [Table.get(self.study, name).path for name in Reference.load(self.file).numbers]
 
     def best(self) -> list[str]:
-        """The best encoders that it names; raises as `Reference.load`."""
+        """Paths of the manifests of the best encoders that it names; raises as `Reference.load`."""
         return [f"{folder}/{MANIFEST}" for folder in Reference.load(self.file).best]

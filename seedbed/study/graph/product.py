@@ -66,7 +66,7 @@ class Product(Part):
         return cls.get(study, *(int(value) if name == "seed" else value for name, value in named))
 
     def at(self, path: str, **others: Any) -> str:
-        """A path with this product's names for its wildcards, but for `others`."""
+        """A path with its wildcards filled in by this product's fields, or by `others` where they are given."""
         return at(self.study, path, **({name: getattr(self, name) for name in self.wildcards()} | others))
 
     @property

@@ -9,7 +9,10 @@ from seedbed.study.model import Study
 
 
 def data(name: str, source: Source | None, served: origins.Origin = ()) -> dict[str, Any]:
-    """The record of a source of data; the licence of a model on a server is not stated."""
+    """The record of data or of a model: name, origin and licence.
+
+    Without a source, `served` is the origin and the licence is empty, as for a model on a server.
+    """
     return {"name": name, "origin": origin(source) if source else [*served], "licence": source.terms if source else ""}
 
 

@@ -39,7 +39,9 @@ class Report(Product, rule="report", place=paths.REPORT):
         return sorted(found, key=lambda one: (one.backbone, one.recipe, one.lang, one.seed))
 
     def triplets(self, path: str) -> list[str]:
-        """A file of each set of triplets that its tables rest on."""
+        """The file `path`, a template of `paths`, of each set of generated triplets that encoders of its tables are
+        trained on or whose overlap its tables show.
+        """
         shown = {(one.recipe, one.lang) for one in self.encoders}
         shown |= {(texts.recipe, texts.lang) for plan in self.plans for texts in plan.texts}
         recipes = ((StudyRecipe.get(self.study, name), lang) for name, lang in shown)
@@ -98,7 +100,7 @@ class Paper(Part):
 
     @property
     def tables(self) -> list[str]:
-        """Its tables, but no partial one without a column in the study: its data may be nowhere (LazRetrieval)."""
+        """The names of its tables, without partial ones (`partial`) of which the study can fill no column."""
         named = ((name, TablePlan.get(self.study, name).spec) for name in sorted(specs("tables")))
         parts = Available.get(self.study)
         return [name for name, spec in named if spec.group == self.name and parts.has_column(spec)]

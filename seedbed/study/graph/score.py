@@ -32,7 +32,7 @@ from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.plan import Cell
 
 LANGUAGES = 16
-"""Languages of a share at most."""
+"""Languages of a shard at most."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
     """The list of a system's scores in a language, or in an order or a pair of two.
 
     `backbone` is a classifier's name too, and `recipe` its variant. `tasks` is the name of a task, or TOGETHER. Where
-    `recipe` is TOGETHER, it is of all variants of a language model, and `test_lang` is a share of the languages.
+    `recipe` is TOGETHER, it is of all variants of a language model, and `test_lang` is a shard of the languages.
     """
 
     lists = True
@@ -67,7 +67,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """The scores of each system and language: variant by variant, or these alone where they are of one.
 
         Raises:
-            UserError: there is no such share.
+            UserError: there is no such shard.
         """
         if self.recipe != TOGETHER:
             return [self]
@@ -85,12 +85,12 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def by_variant(self) -> list["Scores"]:
-        """The first of each system."""
+        """Of `each`, the first of each variant."""
         return first_of_each(self.each, lambda one: one.recipe)
 
     @property
     def by_language(self) -> list["Scores"]:
-        """The first of each language."""
+        """Of `each`, the first of each language."""
         return first_of_each(self.each, lambda one: one.test_lang)
 
     # ---- What is scored.
@@ -125,7 +125,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @cached_property
     def systems(self) -> list[str]:
-        """What is scored: a recipe's encoders of a language, or a classifier, one for each seed; or each variant."""
+        """Paths of what is scored: a recipe's encoders of a language, or a classifier, one for each seed; of a language
+        model, one for each variant.
+        """
         if self.tuned:
             return self._tuned()
         if self.of_encoders:
@@ -158,7 +160,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def seconds(self) -> list[str]:
-        """What encodes the second language of a pair, one for each seed; empty: one language is tested."""
+        """Paths of the encoders of the second language of a pair, one for each seed; empty: one language is tested."""
         other = languages_of(self.test_lang)[1:]
         return self._encoders(StudyRecipe.get(self.study, self.recipe).folder(other[0])) if other else []
 
@@ -216,7 +218,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def every_set(self) -> list[tuple[str, str]]:
-        """As `sets`, for all languages, by language and then by task.
+        """Task and language (or order of two) of each test set of all languages, by language and then by task.
 
         Raises:
             UserError: a score file was requested of a task that is not scored so.
@@ -346,7 +348,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
 @once_per_study
 def task_for(study: Study, task: str, code: str) -> Task:
-    """A task's protocol as one language's scores need it: without its source, names resolved; mteb has no pairs."""
+    """The settings of a task that its scores in a language, or a pair of languages, depend on: without sources,
+    languages and training settings. The name of mteb's subset is filled in for the language; a pair has no mteb.
+    """
     spec, mteb = study.tasks[task], None
     if spec.mteb and code in study.languages:
         mteb = spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
@@ -397,7 +401,7 @@ def shares_of(study: Study, system: str, tasks: str) -> dict[str, list[str]]:
 
 
 def _split(codes: list[str], prefix: str = "") -> dict[str, list[str]]:
-    """Shares of at most LANGUAGES: what is too many is split by the next bit of the codes' hashes."""
+    """Shards of at most LANGUAGES languages: more are split by the next bit of the codes' hashes."""
     if not codes:
         return {}
     if len(codes) <= LANGUAGES:

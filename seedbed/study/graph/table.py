@@ -65,7 +65,7 @@ class Table(Product, rule="tabulate", place=paths.TABLE):
 
     @property
     def plan(self) -> TablePlan:
-        """What it shows."""
+        """The plan of what it shows."""
         return TablePlan.get(self.study, self.table)
 
     @property

@@ -82,18 +82,18 @@ class StudyTranslator(Part):
 
     @property
     def spec(self) -> Translator:
-        """Its entry."""
+        """Its settings: its entry in the study's `translators`."""
         return self.study.translators[self.name]
 
     def given(self, lang: str) -> Source | None:
-        """Where its translations of a language come from that are there; None: from nowhere."""
+        """The source of its given translations of a language; None: it has none, or a generator translates."""
         return self.spec.given and self.spec.given.resolved(self.study.facts(lang))
 
     def code(self, lang: str) -> str:
-        """Its token of a language.
+        """The code by which its model knows a language, such as `swh_Latn`.
 
         Raises:
-            UserError: the registry has nothing for it.
+            UserError: the translator's `code` names no column of the registry, or the column is empty for the language.
         """
         template, facts = self.spec.code, self.study.facts(lang)
         try:

@@ -156,7 +156,9 @@ class Triplets(Written, rule="audit_triplets", place=paths.TRIPLETS):
     """The triplets that encoders are trained on: those that pass the audit."""
 
     def known(self, lang: str) -> str:
-        """Data for language identification: a sample of the language, and the words of the whole corpus."""
+        """Path of a language's sentences for language identification: the whole corpus if the audit checks single
+        words, else a sample.
+        """
         reads_words = self.study.audit.reads_words
         return self.at(paths.CORPUS, lang=lang, corpus="text") if reads_words else self.at(paths.SAMPLE, lang=lang)
 

@@ -59,7 +59,9 @@ class Backend:
     """A loaded language model; prompts have the same tokens as in training."""
 
     keeps_cut = False
-    """Whether an answer of which the length limit left nothing is one; else it is an error: of a model that thinks."""
+    """Whether an answer that is empty because of the length limit, as of a model that reasons for long, is accepted;
+    otherwise it is an error.
+    """
 
     def __init__(self, generator: Generator, base: Path) -> None:
         from seedbed.weights import open_tokenizer  # imports torch, which planning a study does not need
@@ -99,8 +101,8 @@ class Backend:
 
 
 def with_thoughts(backend: Backend, requests: Sequence[Request], adapter: Path | None = None) -> Iterator[Completion]:
-    """What a model writes; where its template has begun thoughts, with the mark that did, which it lacks: thoughts that
-    the length limit cuts would look like an answer.
+    """Complete requests as `Backend.write` does. If the chat template opens the model's reasoning, the opening mark is
+    put before each completion, which lacks it: reasoning that the length limit cuts would look like an answer.
     """
     begun = ""
     if hasattr(backend, "tokenizer"):  # a chat server has none, and applies its template itself
@@ -110,12 +112,14 @@ def with_thoughts(backend: Backend, requests: Sequence[Request], adapter: Path |
 
 
 def require_no_thoughts(backend: Backend, answer: str, instead: str) -> None:
-    """Check that a model's chat template begins no thoughts, after which the answer itself does not come next.
+    """Check that the answer is what comes next after a prompt: the model's chat template must not open its reasoning.
 
-    The message says what should come next (`answer`), and which setting needs no such answer (`instead`).
+    Args:
+        answer: what should come next, for the message.
+        instead: the setting that the message proposes.
 
     Raises:
-        UserError: it begins thoughts.
+        UserError: the chat template opens reasoning.
     """
     if begun := begun_thoughts(backend.tokenizer, backend.style, backend.template):
         raise UserError(

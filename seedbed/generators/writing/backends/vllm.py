@@ -65,7 +65,9 @@ class VllmBackend(Backend):
         self.numbers = {adapter: number for number, adapter in enumerate(adapters, start=1)}
 
     def write(self, requests: Sequence[Request], adapter: Path | None) -> Iterator[Completion]:
-        """Complete the requests; see `Backend`. The first ones name the engine's stream: that of a shard is its own."""
+        """Complete the requests; see `Backend`. The first call's requests seed the engine, so that each shard has its
+        own random stream.
+        """
         self.engine(requests)
         if adapter is not None:
             adapted, base = (
@@ -85,7 +87,7 @@ class VllmBackend(Backend):
                 yield Completion(request.id, text, finished=completion.finish_reason == "stop")
 
     def engine(self, requests: Sequence[Request] = ()) -> Any:
-        """The engine, which starts with the first requests; its stream is named by them, and by the seed."""
+        """The `vllm.LLM`. The first call starts it, seeded by a hash of its requests and of `sampling.seed`."""
         if self.llm is None:
             asked = fingerprint([[request.id, request.prompt] for request in requests])
             self.llm = self.open(seed=stream(self.sampling.seed, asked) % 2**32)  # NumPy takes no more
