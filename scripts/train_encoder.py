@@ -98,13 +98,15 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
 
 def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
     """The training data, joined with the rows in the pivot language; neighbours must be mined by the backbone."""
+    import pandas as pd
+
     from seedbed.corpora.select.subset import subset
     from seedbed.encoders.mining import require_mined
     from seedbed.encoders.objectives.alignment import with_pivot
     from seedbed.encoders.prompts import plain_prompt
     from seedbed.encoders.training.batches import LanguageTables
     from seedbed.encoders.translations.candidates import read_candidates
-    from seedbed.io import read_table
+    from seedbed.io import has_rows, read_table
 
     if job.translations:
         table = read_candidates(job.translations, job.judgements)
@@ -114,6 +116,8 @@ def read_rows(job: Job) -> "pd.DataFrame | LanguageTables | None":
         return LanguageTables(job.each, job.rows)
     if not job.texts:
         return None
+    if job.training.allow_untrained and not has_rows(job.texts):
+        return pd.DataFrame({"id": []})
     table = read_table(job.texts, ["id"])
     if job.pivot:
         table = with_pivot(table, read_table(job.pivot, ["id"]))

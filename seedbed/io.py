@@ -12,6 +12,7 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -69,6 +70,12 @@ def read_blocks(path: str | Path, columns: Sequence[str]) -> Iterator[pd.DataFra
         _require_columns([], columns, path)
     if empty:
         raise UserError(f"{path}: no rows below the header; at least one is needed")
+
+
+def has_rows(path: str | Path) -> bool:
+    """Whether a TSV has a row below its header. Only its first two lines are read, and nothing is checked."""
+    with Path(path).open("rb") as stream:
+        return len([*islice(stream, 2)]) == 2
 
 
 def _require_columns(header: list[str], columns: Sequence[str], path: Path) -> None:

@@ -251,6 +251,9 @@ class Training(Settings):
     """AdamW's; paper 004: 1e-6."""
     max_length: int = Field(32, gt=2)
     """Tokens of a sentence in training."""
+    allow_untrained: bool = False
+    """With fewer rows than the objective needs, the encoder is saved as it was before training, and tables say that it
+    was trained on 0 rows; else the job fails."""
     temperature: float = Field(0.05, gt=0)
     """Tau of equation 1."""
     precision: Precision = "auto"

@@ -36,8 +36,8 @@ class Audit(Settings):
     """A text that starts so is a refusal, a preamble or an echo of the prompt."""
     max_lost: float = Field(0.98, gt=0, le=1)
     """The job fails if a greater share of rows is dropped."""
-    min_rows: int = Field(16, gt=0)
-    """The job fails if fewer rows are left."""
+    min_rows: int = Field(16, ge=0)
+    """The job fails if fewer rows are left. 0 and `max_lost: 1` let none be left; see `training.allow_untrained`."""
 
     @property
     def reads_pivot(self) -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import shutil
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -58,7 +59,8 @@ def train(
         table: the training data, with the columns that the objective takes; or language -> table, see
             `batches.lay_out`. None without an objective.
         training: the training settings.
-        objective: what training minimises; None: the encoder is saved without training.
+        objective: what training minimises; None: the encoder is saved without training, as it is with fewer rows than
+            the objective needs if `training.allow_untrained`.
         seed: seed of the order of rows and of dropout. On a CPU, one seed and one number of threads give the same
             bytes.
         run: where it writes, and how it resumes.
@@ -74,6 +76,9 @@ def train(
             the memory.
     """
     training = training.updated({"precision": precision(training.precision)})
+    if objective and training.allow_untrained and isinstance(table, pd.DataFrame) and len(table) < objective.least:
+        print(f"warning: {_too_few(objective, len(table))}; the encoder stays untrained", file=sys.stderr)
+        objective = None
     encoder = start.open(training, objective, seed)
     result, loss = {"examples": 0} | loss_curve(TrainerState()), None
     if objective:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.io import read_table
+from seedbed.io import has_rows, read_table
 
 TEXTS = ["anchor", "positive", "negative"]
 Row = dict[str, Any]
@@ -34,7 +34,8 @@ def browse(kept: Sequence[Path], rejected: Sequence[Path], anchors: int, count: 
     files, dropped = by_language(kept, 1), by_language(rejected, 1)
     found = {}
     for language in sorted({*files, *dropped}):
-        tables = {name: read_table(path, ["id", *TEXTS]) for name, path in files.get(language, {}).items()}
+        own = {name: path for name, path in files.get(language, {}).items() if has_rows(path)}
+        tables = {name: read_table(path, ["id", *TEXTS]) for name, path in own.items()}
         rows = {name: rejections(path, count) for name, path in dropped.get(language, {}).items()}
         others = [{"method": name, **row} for name, some in rows.items() for row in some]
         found[language] = {"anchors": side_by_side(tables, anchors), "rejected": others}
@@ -80,7 +81,7 @@ def side_by_side(tables: Mapping[str, pd.DataFrame], count: int) -> list[Row]:
 
 def rejections(path: Path, count: int) -> list[Row]:
     """One rejected triplet for each of the `count` most frequent reasons, see `browse`; empty if none was rejected."""
-    if path.is_file() and path.read_bytes().count(b"\n") < 2:
+    if not has_rows(path):
         return []
     table = read_table(path, ["id", *TEXTS, "reason"])
     rows = []
