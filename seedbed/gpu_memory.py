@@ -117,21 +117,22 @@ def counted(folder: Path) -> tuple[float, float] | None:
     shapes = {}
     for file in sorted(folder.glob("*.safetensors")):
         shapes |= _header(file)
-    sizes = {name: math.prod(entry["shape"]) for name, entry in shapes.items() if name != "__metadata__"}
+    sizes = {name: math.prod(shape) for name, shape in shapes.items()}
     if not sizes:
         return None
-    embedded = sum(size for name, size in sizes.items() if "embed" in name and len(shapes[name]["shape"]) == 2)
+    embedded = sum(size for name, size in sizes.items() if "embed" in name and len(shapes[name]) == 2)
     return sum(sizes.values()), max(sum(sizes.values()) - embedded, 1)
 
 
-def _header(file: Path) -> dict[str, Any]:
-    """Name of a tensor -> its type, shape and place, as a safetensors file begins."""
+def _header(file: Path) -> dict[str, list[int]]:
+    """Name of a tensor -> its shape, as a safetensors file begins."""
     with file.open("rb") as stream:
         length = int.from_bytes(stream.read(8), "little")
         header = stream.read(length) if length <= LONGEST_HEADER else b""
     try:
-        return json.loads(header)
-    except ValueError:
+        tensors = json.loads(header).items()
+        return {name: [*map(int, tensor["shape"])] for name, tensor in tensors if name != "__metadata__"}
+    except (ValueError, TypeError, KeyError, AttributeError):
         raise UserError(f"{file}: no file of safetensors; save or fetch it again") from None
 
 

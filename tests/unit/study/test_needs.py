@@ -149,6 +149,9 @@ def test_a_shape_is_read_off_a_folder(tmp_path: Path) -> None:
     [
         ("{}", b"", "model.safetensors: no file of safetensors"),
         ("{}", struct.pack("<Q", 4) + b"none", "model.safetensors: no file of safetensors"),
+        ("{}", struct.pack("<Q", 7) + b'{"a":1}', "model.safetensors: no file of safetensors"),
+        ("{}", struct.pack("<Q", 8) + b'{"a":{}}', "model.safetensors: no file of safetensors"),
+        ("{}", struct.pack("<Q", 3) + b'"x"', "model.safetensors: no file of safetensors"),
         ("{}", struct.pack("<Q", 2**60) + b"{}", "model.safetensors: no file of safetensors"),
         ("[]", struct.pack("<Q", 31) + b'{"w":{"shape":[4,4],"dtype":1}}', "config.json: expected the settings"),
     ],

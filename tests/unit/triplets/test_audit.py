@@ -183,6 +183,13 @@ def test_a_generator_that_fails_stops_the_job():
         run([*GOOD[:3], *[(a, "", n) for a, _, n in GOOD[3:]]], rules=Audit(min_rows=4))
 
 
+def test_none_may_be_left_where_the_rules_say_so():
+    kept, rejected, report = run([(a, "", n) for a, _, n in GOOD], rules=Audit(min_rows=0, max_lost=1))
+    assert (len(kept), len(rejected), report["kept"], report["dice"]) == (0, 40, 0, {})
+    with pytest.raises(UserError, match="0 of 40 triplets"):
+        run([(a, "", n) for a, _, n in GOOD], rules=Audit(min_rows=0))
+
+
 @given(st.text(), st.text())
 def test_dice_is_symmetric_bounded_and_one_for_the_same(a, b):
     assert dice(a, b) == dice(b, a)

@@ -303,6 +303,19 @@ def test_base_is_saved_untrained(run: Callable[..., dict[str, Any]], weights: Pa
     assert all(torch.equal(after[name], before[name]) for name in after)
 
 
+def test_an_encoder_with_too_few_rows_stays_untrained_if_it_may(
+    run: Callable[..., dict[str, Any]], triplets: pd.DataFrame, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run("base", None, objective=None)
+    for rows in (0, 1):
+        result = run("few", triplets[:rows], settings={"allow_untrained": True})
+        assert (result["steps"], result["examples"]) == (0, 0)
+        assert f"warning: contrast: {rows} rows to train on; at least 2" in capsys.readouterr().err
+        assert sha256(tmp_path / "few/model.safetensors") == sha256(tmp_path / "base/model.safetensors")
+        assert read_json(tmp_path / "few/seedbed.json")["training"]["examples"] == 0
+    assert run("two", triplets[:2], settings={"allow_untrained": True})["examples"] == 2
+
+
 @pytest.mark.parametrize("frozen", [True, False])
 def test_word_embeddings_are_frozen_on_demand(
     run: Callable[..., dict[str, Any]], weights: Path, tmp_path: Path, frozen: bool

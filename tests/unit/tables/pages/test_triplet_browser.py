@@ -50,6 +50,16 @@ def test_nothing_rejected_is_no_fault(tmp_path):
     assert rejections(tmp_path / "hau.rejected.tsv", 5) == []
 
 
+def test_a_method_of_which_every_row_was_rejected_has_its_reasons_alone(tmp_path):
+    write_table(kept("", "p"), tmp_path / "g/p/hau.tsv")
+    write_table(kept("ab", "q"), tmp_path / "g/q/hau.tsv")
+    write_table(kept("", "p"), tmp_path / "g/p/ind.tsv")
+    write_table(rejected(["positive: b"]), tmp_path / "g/p/hau.rejected.tsv")
+    found = browse(sorted(tmp_path.glob("g/*/???.tsv")), [tmp_path / "g/p/hau.rejected.tsv"], 5, 5)
+    assert [row["method"] for one in found["hau"]["anchors"] for row in one["rows"]] == ["q", "q"]
+    assert [row["method"] for row in found["hau"]["rejected"]] == ["p"] and found["ind"]["anchors"] == []
+
+
 @pytest.mark.parametrize(("generators", "names"), [(["g"], ["p"]), (["g", "h"], ["g p", "h p"])])
 def test_the_generator_is_named_where_there_are_several(tmp_path, generators, names):
     for generator in generators:
