@@ -25,7 +25,7 @@ LABELS_ALONE = {
 """A study of labels alone, without the graded pairs and translations of table 1."""
 CONFIGURATIONS = [
     ({"langauges": {}}, "config.langauges: unknown ... 'languages'"),
-    ({"training/lr": 1}, "config.training.lr: unknown ... known: adapter, batch_size"),
+    ({"training/lr": 1}, "config.training.lr: unknown ... known: adapter, allow_untrained"),
     ({"training/checkpoint_steps": 125}, "config.training: checkpoint_steps: ... `checkpoint_minutes` ... `training`"),
     ({"generators/tiny/lora/rnk": 8}, "config.generators.tiny.lora.rnk: unknown ... 'rank'"),
     ({"languages/hauu": {}}, "config.languages.hauu"),
