@@ -72,11 +72,11 @@ def test_tatoeba_by_the_papers_way_and_by_ours(encoder: Path, tmp_path: Path, ca
         for side, lang in ((code, code), ("eng", "eng")):
             lines = "\n".join(tiny.sentences(lang, 12))
             (tmp_path / f"tatoeba.{code}-eng.{side}").write_text(lines + "\n", encoding="utf-8")
-    tatoeba.main(["--encoder", str(encoder), "--data", str(tmp_path), "--rows", "10"])
+    tatoeba.main(["--encoder", str(encoder), "--data", str(tmp_path), "--rows", "11"])
     printed = capsys.readouterr().out
     # The paper's way encodes four sides in both directions; English is the same in both languages, and ours knows it.
-    assert "ours" in printed and "30.0" in printed.split("ours")[1].splitlines()[0]
-    assert "80.0" in printed.split("theirs")[1].splitlines()[0]
+    assert "ours" in printed and "33.0" in printed.split("ours")[1].splitlines()[0]
+    assert "88.0" in printed.split("theirs")[1].splitlines()[0]
     with pytest.raises(UserError, match="no tatoeba.xxx-eng.eng; expected LASER's folder"):
         tatoeba.main(["--encoder", str(encoder), "--data", str(encoder)])
 

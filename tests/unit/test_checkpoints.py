@@ -174,7 +174,7 @@ def test_a_folder_is_of_one_command_but_for_what_changes_nothing(tmp_path: Path)
 
     moved = SERVED | {"batch_size": 8, "key": "OTHER", "endpoint": "https://other/v1"}
     assert at() == at(state="t", generator=moved, rows=0)
-    others = [at(output="p"), at(shard=2), at(rows=7), at(generator=SERVED | {"sampling": {"seed": 2}})]
+    others = [at(output="p"), at(shards=3, shard=2), at(rows=7), at(generator=SERVED | {"sampling": {"seed": 2}})]
     assert len({at(), *others}) == 5
 
     def trained(**changes: Any) -> Path:

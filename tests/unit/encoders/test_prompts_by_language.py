@@ -225,7 +225,7 @@ def test_a_teacher_reads_the_pivots_sentences_in_the_pivots_language(
     kind, labels = type(objectives.load("distillation", {"teacher": TEACHER})), []
     make = kind.loss
     monkeypatch.setattr(kind, "loss", lambda *given: labels.append(make(*given)) or labels[0])
-    table = rows(4, pivot="hello world", text="low low")
+    table = rows(4, text="low low").assign(pivot=["hello world", "world", "hello", "world hello"])
     encoder = loading.load(sonar, pooling="mean", prefix=prompts.by_language("{flores}"), language="kaz")
     save(encoder, tmp_path / "teacher", {}, {})
     trainings.train(

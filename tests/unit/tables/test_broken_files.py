@@ -115,7 +115,7 @@ AUDIT = {"read": 3, "kept": 2, "dropped": {"x": 1}, "dice": {"anchor-positive": 
         ("cards", b"\xff", "byte 0 is not UTF-8"),
         ("config", b"\xff", "byte 0 is not UTF-8"),
         ("cards", None, "no such file; run Snakemake"),
-        ("triplets", "id\tanchor\tpositive\tnegative\n", "no rows below the header"),
+        ("triplets", "id\tanchor\tpositive\n1\ta\tb\n", "no column 'negative'"),
         ("rejected", b"\xff\n\n", "byte 0 is not UTF-8"),
     ],
 )

@@ -66,7 +66,8 @@ def test_a_training_that_needs_whole_batches_asks_before_its_first_step(
     make_weights: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     has(monkeypatch, 12)
-    table = pd.DataFrame({"id": map(str, range(600)), "text": TEXTS["anchor"]})
+    texts = [f"{text} {row}" for row, text in enumerate(TEXTS["anchor"])]
+    table = pd.DataFrame({"id": map(str, range(600)), "text": texts})
     places = {"output": tmp_path / "encoder", "state": tmp_path / "state", "minutes": 60}
     settings = Training(pooling="mean", precision="float32", mlm_weight=0.1)
     weights = make_weights("bert", head=True)
