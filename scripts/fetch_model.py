@@ -11,9 +11,9 @@ class Job(cli.Fetching):
 
 
 def main(job: Job) -> None:
-    from seedbed.generators.weights.whole import require_whole
+    from seedbed.generators.weights.whole import require_whole_files
 
-    make(job, require_whole)
+    make(job, require_whole_files)
 
 
 def make(job: Job, look: Callable[[Path], object]) -> None:

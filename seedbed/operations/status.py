@@ -26,7 +26,7 @@ def state_of(job: Job, known: Events) -> State:
     if not job.todo:
         return "done"
     last, ended = known.last.get(job.outputs[0]), _written(job.benchmark)
-    if last and last.kind == BEGAN and known.run_since is not None and last.time >= max(known.run_since, ended):
+    if (began := _began(job, known)) is not None and began >= ended:
         return "running"
     begun = max(_written(job.log), last.time if last and last.kind == FAILED else 0)
     ended = max([ended, *map(_written, job.outputs)])
@@ -34,6 +34,13 @@ def state_of(job: Job, known: Events) -> State:
         return "to do"
     # What the current run began after its events were read has a log, and no event yet.
     return "running" if known.run_since is not None and begun >= known.read_at else "failed"
+
+
+def _began(job: Job, known: Events) -> float | None:
+    """When the current run began a job, if that is the last event of the job; None: it is not."""
+    last = known.last.get(job.outputs[0])
+    here = last and last.kind == BEGAN and known.run_since is not None and last.time >= known.run_since
+    return last.time if here else None
 
 
 def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
@@ -88,18 +95,13 @@ def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
     lines = [f"{title}:"]
     for job in jobs[:limit]:
         wildcards = " ".join(f"{name}={value}" for name, value in job.wildcards.items())
-        lines.append(f"  {job.rule} {wildcards} {_since(job, known) if title == 'running' else ''}".rstrip())
+        # One that runs without an event is known by its log, see `state_of`.
+        since = f"since {_clock(_began(job, known) or _written(job.log))}" if title == "running" else ""
+        lines.append(f"  {job.rule} {wildcards} {since}".rstrip())
         lines += [f"    {log}" for log in logs_of(job, known)]
     if len(jobs) > limit:
         lines.append(f"  and {len(jobs) - limit} more")
     return "\n".join(lines)
-
-
-def _since(job: Job, known: Events) -> str:
-    """Since when a running job runs; one that began after the events were read has no event of this run, but a log."""
-    last = known.last.get(job.outputs[0])
-    begun = last and last.kind == BEGAN and known.run_since is not None and last.time >= known.run_since
-    return f"since {_clock(last.time if begun else _written(job.log))}"
 
 
 def logs_of(job: Job, known: Events) -> list[str]:

@@ -31,7 +31,7 @@ def fetch(
     """Write a model's files and its manifest to `output`, all or none.
 
     Args:
-        look: a further check of the folder before it is in its place, such as `whole.require_whole`.
+        look: a further check of the folder before it is in its place, such as `whole.require_whole_files`.
 
     Raises:
         UserError: it cannot be downloaded, is not a model in safetensors with a tokenizer, contains a link that leads

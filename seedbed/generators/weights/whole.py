@@ -14,7 +14,7 @@ from seedbed.weights import open_tokenizer, opening
 INDEX = "model.safetensors.index.json"
 
 
-def require_whole(directory: Path) -> None:
+def require_whole_files(directory: Path) -> None:
     """Require that every file of weights is whole, and that the tokenizer of a model opens and fits its embeddings.
 
     Of weights only the headers are read. An adapter needs no tokenizer.

@@ -13,7 +13,7 @@ from transformers import AutoTokenizer
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.settings import Source
 from seedbed.generators.weights.fetch import fetch
-from seedbed.generators.weights.whole import require_whole
+from seedbed.generators.weights.whole import require_whole_files
 from seedbed.io import UserError
 from tests import tiny
 
@@ -28,7 +28,7 @@ def backbone(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def fetched(model: Path, output: Path) -> None:
     store = Store(output.parent / "downloads", output.parent / "lock.json")
-    fetch(Source(file=str(model)), store, output, require_whole)
+    fetch(Source(file=str(model)), store, output, require_whole_files)
 
 
 def weights(change: Callable[[bytes], bytes]) -> Fault:
