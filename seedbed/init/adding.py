@@ -7,9 +7,12 @@ from typing import Any
 
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.init import beginning
-from seedbed.init.beginning import BITEXT_LIMITS, NEXT_LINE_LIMITS, OwnTable, Parts, TestSet
-from seedbed.init.own_tables import COLUMNS
+from seedbed.init.beginning import NEXT_LINE_LIMITS
+from seedbed.init.entries import Parts, not_taken
+from seedbed.init.own_table import BITEXT_LIMITS, OwnTable
 from seedbed.init.own_text import Guess, language_of, sentences
+from seedbed.init.table_files import COLUMNS
+from seedbed.init.test_sets import TestSet, tests_of, texts_here
 from seedbed.init.yaml_text import Keys
 from seedbed.io import UserError
 from seedbed.study.model import Study
@@ -54,7 +57,7 @@ def entries(
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
             _report_alone(parts)
         if "bootstrap" not in study.recipes:
-            tests = [*_tests_here(study), *beginning.tests_of(parts.tasks)]
+            tests = [*_tests_here(study), *tests_of(parts.tasks)]
             parts.add(beginning.of_both(_others(study, config, code) | parts.others, tests, facts, study.cleaning))
     if len(study.languages) > 1:
         _for_one_language(parts, code, taken)
@@ -100,7 +103,7 @@ def _for_one_language(parts: Parts, code: str, taken: set[str]) -> None:
     for name, recipe in parts.recipes.items():
         parts.recipes[name] = recipe | {"only": {"languages": [code]}}
     if "parallel" in parts.corpora:
-        name = beginning.not_taken("own-parallel", taken)
+        name = not_taken("own-parallel", taken)
         parts.others[name] = {"kind": "parallel"} | parts.corpora.pop("parallel")
         parts.recipes["distilled"]["data"] = {"corpus": name}
 
@@ -139,11 +142,11 @@ def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> st
     for source, kind in ((study.corpus(corpus, code), study.roles[corpus]) for corpus in trained):
         if source is None or not source.is_local:
             continue  # what is not here is not fetched for this
-        for texts in beginning.texts_here(source, kind, study.cleaning):
+        for texts in texts_here(source, kind, study.cleaning):
             known += texts.to_numpy().ravel().tolist()
     seen, read, left_out = EvaluationTexts(known), 0, 0
-    for one in beginning.tests_of(parts.tasks):
-        for texts in beginning.texts_here(one.source, one.kind, study.cleaning, test=True):
+    for one in tests_of(parts.tasks):
+        for texts in texts_here(one.source, one.kind, study.cleaning, test=True):
             left_out += beginning.count_repeating(texts, seen)
             read += len(texts)
     if left_out > MOST_LEFT_OUT * read:
@@ -180,7 +183,7 @@ def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: se
         )
     before = [name for name in others if name == "adjacent" or name.startswith("adjacent-")]
     sets = _sets(others[before[-1]]) if before else {}
-    name = beginning.not_taken("adjacent", taken | {*sets})
+    name = not_taken("adjacent", taken | {*sets})
     new = beginning.own_source(file) | {"columns": {"sentence1": "text"}}
     new |= {"following": {"columns": {"sentence2": "sentence1"}}}
     source = beginning.PAIRS | ({"sets": sets | {name: new}} if before else new)

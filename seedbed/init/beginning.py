@@ -1,54 +1,21 @@
 """A study for a file of text: what can be guessed is guessed, and said."""
 
-import math
-from collections.abc import Container, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-import pandas as pd
-
-from seedbed.corpora.read.assets import Store
-from seedbed.corpora.read.columns import in_buckets
-from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.select.contamination import EvaluationTexts
-from seedbed.corpora.select.language_id import LanguageId, as_many
-from seedbed.corpora.settings import COLUMNS as COLUMNS_OF
-from seedbed.corpora.settings import NO_TEXT, Cleaning, Kind, Source
-from seedbed.corpora.shape.clean import comparable
+from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
-from seedbed.evaluation.protocols import declared
-from seedbed.evaluation.settings import Task
-from seedbed.init import own_tables
-from seedbed.init.own_tables import COLUMNS, HALVED_BY, HALVES, OWN, form_of, is_table
-from seedbed.init.own_text import (
-    LEAST,
-    LINES,
-    SHARE,
-    Guess,
-    english,
-    left_out,
-    lines_of,
-    neighbours,
-    pieces,
-    remark,
-    require_language,
-    sentences,
-)
-from seedbed.io import UserError
+from seedbed.init.entries import PAIRS, Parts, on_pairs, without_kind
+from seedbed.init.own_table import TESTED, OwnTable
+from seedbed.init.own_text import LEAST, LINES, Guess, left_out, lines_of, neighbours, remark, sentences
+from seedbed.init.table_files import form_of, is_table
+from seedbed.init.test_sets import TestSet, count_repeating, tests_of, texts_here
 from seedbed.languages import registry
 
 BACKBONE = "me5-small"
 """The encoder that a new study starts from."""
-ENGLISH = Guess("eng", "English", "Latn", "as of all translations unless a study says otherwise")
-"""The language of translations."""
-PAIRS = {"kind": "matched_pairs"}
-"""The kind of a corpus whose rows are pairs that belong together."""
-ENOUGH = 100
-"""Translations of the development set, and of the test set, if there are three times this number or more."""
-TESTED = 20
-"""Pairs below which the halves of a test say nothing."""
 NEXT_LINE = "next-line"
 """The test that needs no labels: retrieval of a line's next line among the held-out lines."""
 HELD_OUT = (50, 2000)
@@ -71,66 +38,7 @@ NEXT_LINE_LIMITS = (
     "or more say more: seedbed add pairs.tsv --test."
 )
 BARE = "The backbone without the prefix that it was published with; not trained."
-OWN_PAIRS = "Contrast of pairs of sentences that belong together, each without 30 % of its tokens."
-TRANSLATED = "Contrast of sentences and their translations, each without 30 % of its tokens."
-OWN_TRIPLETS = "Contrast of each sentence with one that is alike and one that is unlike."
-DISTILLED = "Sentences and their translations get the vector that the encoder before training gives the translation."
-"""What cards say of these recipes: `bare`, and those that train on a user's tables."""
-BITEXT_LIMITS = (
-    "Translations say which encoder finds the same sentence in another language. For similarity within the language "
-    "graded pairs say more: seedbed add pairs.tsv --test."
-)
-
-
-@dataclass
-class Parts:
-    """Entries of a configuration by section, and messages about them (`said`)."""
-
-    corpora: dict[str, Any] = field(default_factory=dict)
-    others: dict[str, Any] = field(default_factory=dict)
-    recipes: dict[str, Any] = field(default_factory=dict)
-    tasks: dict[str, Any] = field(default_factory=dict)
-    best: dict[str, Any] = field(default_factory=dict)
-    said: list[str] = field(default_factory=list)
-
-    def add(self, more: "Parts") -> None:
-        """Add other entries to these; their choice of the best encoder counts if these have none."""
-        for name in ("corpora", "others", "recipes", "tasks"):
-            getattr(self, name).update(getattr(more, name))
-        self.best = self.best or more.best
-        self.said += more.said
-
-
-def texts_here(source: Source, kind: Kind, cleaning: Cleaning, *, test: bool = False) -> Iterator[pd.DataFrame]:
-    """The text columns of a source that is a file of this machine, in blocks of rows; see `fetch`."""
-    names = [name for name in COLUMNS_OF[kind] if name not in NO_TEXT]
-    for block in fetch(source, kind, Store(Path(), Path()), cleaning, test=test)[0]:
-        yield block[names]
-
-
-def count_repeating(texts: pd.DataFrame, seen: EvaluationTexts) -> int:
-    """The number of rows with a text that repeats one of `seen`."""
-    return int(texts.map(seen.repeats).any(axis=1).sum())
-
-
-class TestSet(NamedTuple):
-    """A test set whose files are on this machine."""
-
-    source: Source
-    kind: Kind
-    whole: bool
-    """Whether no sentence of it is dropped."""
-
-    def texts(self, cleaning: Cleaning) -> Iterator[str]:
-        """All its texts."""
-        for block in texts_here(self.source, self.kind, cleaning, test=self.whole):
-            yield from block.to_numpy().ravel()
-
-
-def tests_of(tasks: Mapping[str, Any]) -> list[TestSet]:
-    """The test sets of tasks, as a study has them."""
-    specs = map(Task.model_validate, tasks.values())
-    return [TestSet(spec.source, declared(spec.protocol).kind, not spec.clean) for spec in specs if spec.source]
+"""What the card of recipe `bare` says."""
 
 
 def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> tuple[dict[str, Any], list[str]]:
@@ -188,20 +96,6 @@ def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> 
         "forecast": {"device": "cpu"},
     }
     return {key: value for key, value in found.items() if value != {}}, parts.said
-
-
-def on_pairs(corpus: str, summary: str = "") -> dict[str, Any]:
-    """The recipe that trains on a corpus of pairs as `adjacent` does, by the settings that were measured for it;
-    without a summary its card has that of `adjacent`.
-    """
-    if corpus == "adjacent":
-        return {}
-    return {"like": "adjacent"} | ({"summary": summary} if summary else {}) | {"data": {"corpus": corpus}}
-
-
-def without_kind(corpus: Mapping[str, Any]) -> dict[str, Any]:
-    """The source of a corpus, as one of the sets of another."""
-    return {key: value for key, value in corpus.items() if key != "kind"}
 
 
 def own_source(text: Path) -> dict[str, Any]:
@@ -293,177 +187,6 @@ def follow(text: Path) -> bool:
     lines between them.
     """
     return not is_table(text) and neighbours(text, LINES) >= LEAST
-
-
-def not_taken(name: str, taken: Container[str]) -> str:
-    """The name, with a number after it if it is taken."""
-    return next(one for one in (name, *(f"{name}-{n}" for n in range(2, 100))) if one not in taken)
-
-
-@dataclass(frozen=True)
-class OwnTable:
-    """A table of a user, and what a study makes of it: training data, or test sets."""
-
-    kind: str
-    """One of COLUMNS."""
-    file: Path
-    language: Guess
-    teacher: str
-    """The backbone that `distilled` learns from, by recipe `base`; empty: there is no `distilled`."""
-    tested: bool
-    """Whether there is another test set, so that all translations are training data."""
-    pivot: Guess = ENGLISH
-    """The language that translations are in."""
-    cleaning: Cleaning = field(default_factory=Cleaning)
-    taken: Container[str] = ()
-    """Names that are used in the study."""
-
-    @cached_property
-    def rows(self) -> pd.DataFrame:
-        """All rows as they are in the file; raises as `own_tables.read`."""
-        return own_tables.read(self.file, COLUMNS[self.kind])
-
-    # ---- What it must be.
-
-    def require(self, texts: list[str]) -> None:
-        """Check its languages and, for a test set, its number of rows; `texts` are sentences of its language.
-
-        Raises:
-            UserError: it cannot be read, lacks a column, has cells without text, is in another language, or too short
-                to test by.
-        """
-        count = len(self.rows)
-        if count < TESTED:  # too few to be classified
-            if self.kind == "test" or (self.kind == "parallel" and not self.tested):
-                raise self._too_few(count)
-            return
-        for column in COLUMNS[self.kind]:
-            where, own = f"{self.file}: column {column}", pieces(self.rows[column])
-            if len(own) < TESTED:
-                first = min(count, LINES)
-                raise UserError(f"{where}: {len(own)} of the first {first} cells have text; expected {TESTED} or more")
-            if column not in OWN[self.kind]:
-                continue
-            require_language(where, own, self.language)
-            if self.language.sure or self.language.code == "eng":
-                continue
-            told = LanguageId(*as_many(texts, english()))
-            if (share := told.in_language(own).mean()) < 1 - SHARE:
-                raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {self.language.name}")
-        if self.kind == "parallel":
-            self._require_pivot()
-        if self.kind in ("pairs", "triplets"):
-            self._require_unlike()
-
-    def _require_unlike(self) -> None:
-        """Require that the sentences of most pairs or triplets are different ones."""
-        cells = self.rows[COLUMNS[self.kind]].fillna("").map(comparable)
-        for one, other, right in (
-            ("positive", "negative", "a negative that means something else"),
-            ("anchor", "positive", "a positive that says the same in other words"),
-            ("anchor", "negative", "a negative that means something else"),
-        ):
-            if other not in cells:
-                continue
-            own_tables.require_unlike(self.file, cells[one] == cells[other], f"the {other} is the {one}", right)
-
-    def _require_pivot(self) -> None:
-        """Require that translations are in the pivot language, and not the texts again."""
-        where, own = f"{self.file}: column pivot", pieces(self.rows["pivot"])
-        texts, pivots = (self.rows[column].fillna("").map(comparable) for column in ("text", "pivot"))
-        share = float((texts == pivots).mean())
-        if share > 1 / 2 and self.pivot.code != self.language.code:
-            raise UserError(f"{where}: {share:.0%} of its cells are the texts themselves; expected {self.pivot.name}")
-        require_language(where, own, self.pivot._replace(sure=self.language.sure))
-
-    def _too_few(self, pairs: int) -> UserError:
-        return UserError(
-            f"{self.file}: {pairs} pairs; at least {TESTED} are needed, of which half choose the best encoder and half "
-            "say how good it is"
-        )
-
-    # ---- What it gives.
-
-    def parts(self) -> Parts:
-        """Its entries of a study.
-
-        Raises:
-            UserError: its graded pairs cannot be a test set, or no translation is kept.
-        """
-        if self.kind == "pairs":
-            name = self._free("own-pairs")
-            return Parts(others={name: self._matched(*COLUMNS["pairs"])}, recipes={name: on_pairs(name, OWN_PAIRS)})
-        if self.kind == "triplets":
-            name = self._free("own-triplets")
-            recipe = {"summary": OWN_TRIPLETS, "data": {"corpus": name}, "objective": "contrast"}
-            return Parts(others={name: {"kind": "triplets", "file": str(self.file)}}, recipes={name: recipe})
-        return self._graded() if self.kind == "test" else self._translations()
-
-    def _graded(self) -> Parts:
-        """Graded pairs: one half chooses, the other reports."""
-        halves = own_tables.halves_of(self.file, self.rows)
-        low, high = own_tables.scale_of(pd.concat(half["score"] for half in halves))
-        chosen, told = map(len, halves)
-        said = f"Scores of the test set are from {low:g} to {high:g}; {chosen} of its pairs choose, {told} report."
-        return self._tests("own-sts", {"protocol": "sts", "scale": [low, high]}, HALVES, said, by=HALVED_BY)
-
-    def _translations(self) -> Parts:
-        """Translations: a hundred choose, a hundred report and the others train; of fewer than three hundred, halves
-        choose and report.
-        """
-        kept = own_tables.distinct(self.file, self.cleaning)
-        parts, rest, many = Parts(), {}, len(kept) >= 3 * ENOUGH
-        if not self.tested:
-            if len(kept) < TESTED:
-                raise self._too_few(len(kept))
-            share = min(33, math.ceil(100 * ENOUGH / len(kept)))
-            parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else HALVES
-            choose, report, *train = (len(in_buckets(kept, Source(file="-", buckets=rows))) for rows in parted)
-            said = f"There is no test set, so translations are: of {len(kept)}, {choose} choose, {report} report, and "
-            said += f"{train[0]} train." if many else f"none train: for that {3 * ENOUGH} are needed."
-            # Cleaned: a sentence that is there twice has two right answers, of which one counts.
-            parts.add(self._tests("own-bitext", {"protocol": "bitext", "clean": True}, parted[:2], said))
-            parts.best["limits"] = BITEXT_LIMITS
-            rest = {"buckets": [*parted[2]]} if many else {}
-        if lost := len(self.rows) - len(kept):
-            parts.said.append(
-                f"{lost} of {len(self.rows)} translations are left out: blank, repeated, or outside `cleaning`."
-            )
-        if self.tested or many:
-            name = self._free("translations")
-            # The pivot column comes first: buckets hash it, so that test translations are not trained on.
-            parts.others[name] = self._matched("pivot", "text") | rest
-            parts.said += [f"Its {len(kept)} translations all train."] if self.tested else []
-            parts.recipes[name] = on_pairs(name, TRANSLATED)
-            if self.teacher and not any(one in self.taken for one in ("distilled", "parallel")):
-                parts.corpora["parallel"] = {"file": str(self.file)} | rest
-                learns = {"teacher": {"backbone": self.teacher, "recipe": "base"}}  # it reads the pivot's side
-                parts.recipes["distilled"] = {
-                    "summary": DISTILLED, "data": {"corpus": "parallel"}, "objective": {"distillation": learns}
-                }  # fmt: skip
-        return parts
-
-    def _tests(
-        self, name: str, task: dict[str, Any], halves: Sequence[tuple[int, int]], said: str, *, by: str = ""
-    ) -> Parts:
-        """Tasks of the rows that choose, and of those that report, divided by the hash of column `by`; empty: of
-        `pivot`.
-        """
-        name, split = self._free(name), {"buckets_by": by} if by else {}
-        tasks = {
-            f"{name}-{half}": task
-            | {"source": {"file": str(self.file), "buckets": [*rows]} | split, "languages": [self.language.code]}
-            for half, rows in zip(("dev", "test"), halves, strict=True)
-        }
-        return Parts(tasks=tasks, best={"dev": f"{name}-dev", "test": f"{name}-test"}, said=[said])
-
-    def _matched(self, one: str, other: str) -> dict[str, Any]:
-        """A corpus of pairs of two of its columns; without ids rows are numbered."""
-        known = {"id": "id"} if "id" in self.rows.columns else {}
-        return PAIRS | {"file": str(self.file), "columns": known | {"sentence1": one, "sentence2": other}}
-
-    def _free(self, name: str) -> str:
-        return not_taken(name, self.taken)
 
 
 def recommended(parts: Parts) -> dict[str, Any]:

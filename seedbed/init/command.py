@@ -15,8 +15,8 @@ import yaml
 from seedbed import yamls
 from seedbed.init.adding import KINDS, entries
 from seedbed.init.beginning import study
-from seedbed.init.own_tables import COLUMNS, require_file
 from seedbed.init.own_text import language_of, sentences
+from seedbed.init.table_files import COLUMNS, require_file
 from seedbed.init.yaml_text import commented, edited
 from seedbed.io import UserError, atomic
 from seedbed.resources import ROOT
@@ -24,7 +24,7 @@ from seedbed.settings import suggest
 from seedbed.study.loading import load
 
 TABLES = ".tsv, .csv, .jsonl, .parquet"
-"""Endings of the files that `own_tables.read` takes, for help."""
+"""Endings of the files that `table_files.read` takes, for help."""
 WRITTEN = "# Written by `seedbed init`"
 HEAD = (
     WRITTEN

@@ -20,7 +20,7 @@ from seedbed.corpora.shape.clean import (
     unicode_scripts,
     within_bounds,
 )
-from seedbed.init import own_tables
+from seedbed.init import table_files
 from seedbed.init.encodings import conversion, require_text
 from seedbed.init.identified import code_of, identified
 from seedbed.io import UserError, read_table
@@ -99,9 +99,9 @@ def sentences(path: Path) -> list[str]:
 
 def _first_lines(path: Path) -> list[str]:
     """A piece of each of the first lines that are not blank; raises as `sentences`, but for too few."""
-    own_tables.require_file(path, "a text with one sentence a line")
-    if own_tables.is_table(path):
-        return pieces(own_tables.read(path, ["text"])["text"])
+    table_files.require_file(path, "a text with one sentence a line")
+    if table_files.is_table(path):
+        return pieces(table_files.read(path, ["text"])["text"])
     require_text(path)
     lines = list(islice(lines_of(path), LINES))
     if _are(lines, NUMBERED):

@@ -219,7 +219,8 @@ class TwoPaths(Module):
                 own = side.prompts.get(side.default_prompt_name) or None
                 tokens = side.preprocess(list(texts), prompt=prompt if prompt and name == "english" else own)
                 ending = "" if name == "english" else ".source"
-                found |= {f"{key}{ending}": value for key, value in tokens.items() if isinstance(value, Tensor)}
+                # A Pooling with `include_prompt: false` needs the number of the prompt's tokens.
+                found |= {f"{key}{ending}": value for key, value in tokens.items() if isinstance(value, Tensor | int)}
         return found
 
     def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:

@@ -41,12 +41,14 @@ def read_choices(files: Sequence[Path]) -> dict[str, ChosenEnglish]:
     """Text -> the translator whose English was chosen for it, of several files of choices.
 
     Raises:
-        UserError: as `read_table`.
+        UserError: as `read_table`; or there is no column of a translator's probability.
     """
     ending, found = ":probability", {}
     for file in files:
         table = read_table(file, ["id", "text", "translator"])
         chances = {name.removesuffix(ending): table[name] for name in table.columns if name.endswith(ending)}
+        if not chances:
+            raise UserError(f"{file}: no column ends in {ending!r}; expected one for each translator")
         there = zip(*(column != "" for column in chances.values()), strict=True)
         for text, translator, usable in zip(table["text"], table["translator"], there, strict=True):
             found[text] = ChosenEnglish(translator, tuple(compress(chances, usable)))

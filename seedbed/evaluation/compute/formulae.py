@@ -4,6 +4,7 @@ The formulae are an image in the paper; these follow from its caption's symbols 
 says which part is whose). Each holds for seconds too, if f and b are seconds.
 """
 
+import math
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -53,8 +54,9 @@ def in_context(sizes: Sizes, *, retrieval: float, labels: int, length: float, fo
     return retrieval + sizes.test * labels * length * forward
 
 
-def break_even(first: Callable[[int], float], second: Callable[[int], float]) -> float | None:
-    """The number of training texts above which `first` costs more than `second`; 0: always, None: never.
+def dearer(first: Callable[[int], float], second: Callable[[int], float]) -> tuple[float, float] | None:
+    """The numbers of training texts, 0 or more, at which `first` costs more than `second`: those between two bounds,
+    of which the upper one may be infinite; None: at none.
 
     Args:
         first: training texts -> cost, linear.
@@ -62,6 +64,8 @@ def break_even(first: Callable[[int], float], second: Callable[[int], float]) ->
     """
     slope = (first(1) - first(0)) - (second(1) - second(0))
     ahead = second(0) - first(0)
-    if slope <= 0:
-        return None if ahead >= 0 else 0.0
-    return max(ahead / slope, 0.0)
+    if slope > 0:
+        return max(ahead / slope, 0.0), math.inf
+    if ahead >= 0:
+        return None
+    return 0.0, ahead / slope if slope else math.inf

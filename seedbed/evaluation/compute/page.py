@@ -1,7 +1,7 @@
 """The costs as two tables, counted and timed, and as a page."""
 
 from collections.abc import Mapping, Sequence
-from math import floor
+from math import ceil, floor, inf
 from typing import Any
 
 import pandas as pd
@@ -88,15 +88,24 @@ def layout(costs: Sequence[Cost], about: Mapping[str, Any], machine: Mapping[str
 
 
 def _crossings(costs: Sequence[Cost]) -> list[str]:
-    """From how many training texts on fine-tuning costs more than each other method, by the formulae."""
+    """For how many training texts fine-tuning costs more than each other method, by the formulae."""
     tuned = next(cost for cost in costs if cost.method == "fine-tuning")
     found = ["## Where fine-tuning overtakes\n"]
     for cost in costs:
         if cost is not tuned:
-            count = formulae.break_even(tuned.formula, cost.formula)
-            words = "never" if count is None else f"from {floor(count) + 1:,} training texts on" if count else "always"
-            found.append(f"* more FLOPs than {cost.method}, {cost.model}: {words}")
+            counts = _counts(formulae.dearer(tuned.formula, cost.formula))
+            found.append(f"* more FLOPs than {cost.method}, {cost.model}: {counts}")
     return found
+
+
+def _counts(bounds: tuple[float, float] | None) -> str:
+    """In words, between which numbers of training texts."""
+    if bounds is None:
+        return "never"
+    low, high = bounds
+    if high < inf:
+        return f"up to {ceil(high) - 1:,} training texts"
+    return f"from {floor(low) + 1:,} training texts on" if low else "always"
 
 
 def _tera(flops: float) -> str:

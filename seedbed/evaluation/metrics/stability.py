@@ -79,9 +79,9 @@ def ratios(original: ArrayLike, perturbed: ArrayLike, distances: ArrayLike) -> N
         or apart.shape != moved.shape[:2]
     ):
         shapes = f"{h.shape}, {moved.shape} and {apart.shape}"
-        raise UserError(f"lipschitz: shapes {shapes}; expected (n, d), (n, p, d) and (n, p)")
+        raise UserError(f"ratios: shapes {shapes}; expected (n, d), (n, p, d) and (n, p)")
     if not all(np.isfinite(x).all() for x in (h, moved, apart)) or (apart < 0).any():
-        raise UserError("lipschitz: a vector or a distance is not finite, or a distance is negative")
+        raise UserError("ratios: a vector or a distance is not finite, or a distance is negative")
     lengths = np.linalg.norm(moved - h[:, None], axis=2)
     return np.divide(lengths, apart, out=np.full_like(lengths, np.nan), where=apart > 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from seedbed.encoders.prompts import CONFIG
 from seedbed.evaluation.compute import formulae, page
 from seedbed.evaluation.compute.context import in_context, read_whole, require_decoder
 from seedbed.evaluation.compute.cost import Cost, questions
-from seedbed.evaluation.compute.formulae import Sizes, break_even
+from seedbed.evaluation.compute.formulae import Sizes, dearer
 from seedbed.evaluation.compute.measuring import Span, flops, reading, seconds
 from seedbed.evaluation.compute.nearest import retrieval
 from seedbed.evaluation.compute.settings import Compute, Learner
@@ -45,11 +46,13 @@ def test_the_formulae_by_hand() -> None:
 
 
 def test_where_one_line_passes_another() -> None:
-    assert break_even(lambda n: 3 * n, lambda n: n + 10) == 5
-    assert break_even(lambda n: 3 * n, lambda n: n + 9) == 4.5  # a page says: from 5 on
-    assert break_even(lambda n: 3 * n + 20, lambda n: n + 10) == 0
-    assert break_even(lambda n: n, lambda n: 3 * n + 10) is None
-    assert break_even(lambda n: n, lambda n: n) is None
+    assert dearer(lambda n: 3 * n, lambda n: n + 10) == (5, math.inf)
+    assert dearer(lambda n: 3 * n, lambda n: n + 9) == (4.5, math.inf)  # a page says: from 5 on
+    assert dearer(lambda n: 3 * n + 20, lambda n: n + 10) == (0, math.inf)
+    assert dearer(lambda n: n + 9, lambda n: 3 * n) == (0, 4.5)  # a page says: up to 4
+    assert dearer(lambda n: n + 1, lambda n: n) == (0, math.inf)
+    assert dearer(lambda n: n, lambda n: 3 * n + 10) is None
+    assert dearer(lambda n: n, lambda n: n) is None
 
 
 def encoder_passes(tokens: int) -> int:

@@ -20,7 +20,7 @@ from seedbed.corpora.read.columns import bucket
 from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import presets
-from seedbed.init import own_tables
+from seedbed.init import table_files
 from seedbed.init.beginning import follow
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, LEAST, language_of, sentences
@@ -456,11 +456,11 @@ def test_a_tsv_that_a_spreadsheet_quoted_is_refused():
     table = pd.DataFrame({"text": said, "pivot": [f"You are welcome {row}" for row in range(69)]})
     table.to_csv("quoted.tsv", sep="\t", index=False)
     with pytest.raises(UserError, match=r"""^quoted.tsv: row 2: its cells are quoted, like '\"\"\"Sannu .* as .csv$"""):
-        own_tables.read(Path("quoted.tsv"), ["text", "pivot"])
+        table_files.read(Path("quoted.tsv"), ["text", "pivot"])
     table.to_csv("quoted.csv", index=False)
     table.to_csv("plain.tsv", sep="\t", index=False, quoting=csv.QUOTE_NONE)
     for name in ("quoted.csv", "plain.tsv"):
-        assert list(own_tables.read(Path(name), ["text", "pivot"])["text"]) == said
+        assert list(table_files.read(Path(name), ["text", "pivot"])["text"]) == said
 
 
 def test_a_language_that_nobody_knows_needs_a_name():

@@ -78,6 +78,19 @@ def test_a_vector_is_that_of_both_paths(sides: dict[str, Path], tmp_path: Path, 
     np.testing.assert_allclose(one_by_one, found, atol=1e-6)
 
 
+def test_each_path_leaves_its_prompt_out_where_its_encoder_does(sides: dict[str, Path]) -> None:
+    encoders = {name: loading.load(folder, pooling="mean", prefix=f"{name}: ") for name, folder in sides.items()}
+    for encoder in encoders.values():
+        encoder[1].include_prompt = False
+    apart = [encoders["source"].encode(TEXTS), encoders["english"].encode(ENGLISH)]
+    both = SentenceTransformer(modules=[TwoPaths(**encoders)]).encode([*CHOSEN.items()])
+    expected = np.concatenate([part / np.linalg.norm(part, axis=1, keepdims=True) for part in apart], axis=1)
+    np.testing.assert_allclose(both, expected / np.sqrt(2), atol=1e-6)
+    for encoder in encoders.values():
+        encoder[1].include_prompt = True
+    assert abs(SentenceTransformer(modules=[TwoPaths(**encoders)]).encode([*CHOSEN.items()]) - both).max() > 1e-3
+
+
 @pytest.mark.parametrize("pooling", ["first_last_average", "cls_mlp"])
 def test_the_source_may_have_a_pooling_of_ours(sides: dict[str, Path], tmp_path: Path, pooling: str) -> None:
     source = loading.load(sides["source"], pooling=pooling, seed=1)

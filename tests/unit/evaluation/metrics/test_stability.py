@@ -104,10 +104,10 @@ def test_the_proved_bound_holds_for_any_distributions_and_features() -> None:
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: ratios([[1]], [[1]], [[1]]), "lipschitz: shapes (1, 1), (1, 1) and (1, 1); expected (n, d), (n, p, d)"),
-        (lambda: ratios([[1]], [[[1]]], [[1, 2]]), "lipschitz: shapes (1, 1), (1, 1, 1) and (1, 2);"),
-        (lambda: ratios([[1]], [[[1]]], [[-1]]), "lipschitz: a vector or a distance is not finite, or a distance is neg"),
-        (lambda: ratios([[math.nan]], [[[1]]], [[1]]), "lipschitz: a vector or a distance is not finite"),
+        (lambda: ratios([[1]], [[1]], [[1]]), "ratios: shapes (1, 1), (1, 1) and (1, 1); expected (n, d), (n, p, d)"),
+        (lambda: ratios([[1]], [[[1]]], [[1, 2]]), "ratios: shapes (1, 1), (1, 1, 1) and (1, 2);"),
+        (lambda: ratios([[1]], [[[1]]], [[-1]]), "ratios: a vector or a distance is not finite, or a distance is neg"),
+        (lambda: ratios([[math.nan]], [[[1]]], [[1]]), "ratios: a vector or a distance is not finite"),
         (lambda: deviation_bound(-1, 0, 0), "deviation_bound: anchoring -1; it must be 0 or more, and finite"),
         (lambda: deviation_bound(0, math.inf, 0), "deviation_bound: divergence inf;"),
         (lambda: deviation_bound(0, 0, 0, form="false"), "deviation_bound: form 'false'; expected 'proved' or 'printed'"),
