@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -64,7 +65,7 @@ WAYS = {"trimmed": {}, "static": {"dimensions": 8}, "bfloat16": {}, "int8": {}}
 def copied(weights, tmp_path_factory) -> dict[str, Path]:
     """A copy of each way, to be read."""
     place = tmp_path_factory.mktemp("copies")
-    return {way: make(weights, place, {way: settings}, TEXTS, way) for way, settings in WAYS.items()}
+    return {way: make(weights, place, {way: settings}, TEXTS, way, "query: ") for way, settings in WAYS.items()}
 
 
 def vectors(folder: Path, texts: list[str]) -> np.ndarray:
@@ -204,11 +205,8 @@ def test_half_the_bytes_and_float32_when_opened(weights, made):
     np.testing.assert_allclose(small.encode(TEXTS), loading.load(weights, pooling="mean").encode(TEXTS), atol=0.05)
 
 
-def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_by_itself(weights, made):
-    folder, original = (
-        made({"int8": {}}, prefix="query: "),
-        loading.load(weights, pooling="mean", prefix="query: "),
-    )
+def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_by_itself(weights, copied):
+    folder, original = copied["int8"], loading.load(weights, pooling="mean", prefix="query: ")
     small = loading.open_encoder(folder)
     one, other = small.encode(TEXTS), original.encode(TEXTS)
     cosines = (one * other).sum(axis=1) / np.linalg.norm(one, axis=1) / np.linalg.norm(other, axis=1)
@@ -225,25 +223,27 @@ def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_b
     )
 
 
-@pytest.mark.parametrize("side", ["right", "left"])
-def test_a_quantized_encoder_leaves_the_prompt_out_where_its_original_does(side, weights, tmp_path):
+def test_a_quantized_encoder_leaves_the_prompt_out_where_its_original_does(weights, tmp_path):
     body = loading.load(weights, pooling="mean")[0]
-    body.tokenizer.padding_side = side
+    body.tokenizer.padding_side = "left"
     modules, prompts = [body, Pooling(32, "mean", include_prompt=False)], {"query": "Yara suna gida: ", "document": ""}
     SentenceTransformer(modules=modules, prompts=prompts).save_pretrained(str(tmp_path / "original"))
     original = loading.load(tmp_path / "original", pooling="own")
     small = Int8().compress(loading.load(tmp_path / "original", pooling="own"), TEXTS, {})
     save(small, tmp_path / "small", {}, {})
     small = loading.open_encoder(tmp_path / "small")
-    for texts in (TEXTS, [text[:9] for text in TEXTS]):
+    assert small.tokenizer.padding_side == "left"
+    for side, texts in product(("left", "right"), (TEXTS, [text[:9] for text in TEXTS])):
+        small.tokenizer.padding_side = original.tokenizer.padding_side = side
         assert _cosines(small.encode_query(texts), original.encode_query(texts)).min() > 0.99
         assert _cosines(small.encode_document(texts), original.encode_document(texts)).min() > 0.99
     for tokenized in (small.preprocess(TEXTS, prompt=prompts["query"]), small[0].preprocess(TEXTS, prompts["query"])):
         assert tokenized["prompt_length"] == original.preprocess(TEXTS, prompt=prompts["query"])["prompt_length"]
 
 
-@pytest.mark.parametrize("way", ["int8", "bfloat16"])
-@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("dtype", "way"), [(torch.float16, "int8"), (torch.float16, "bfloat16"), (torch.bfloat16, "bfloat16")]
+)
 def test_an_encoder_in_16_bits_with_modules_of_its_own_is_copied(dtype, way, weights, tmp_path):
     modules = [loading.load(weights, pooling="mean")[0], Pooling(32, "mean"), Dense(32, 16)]
     SentenceTransformer(modules=modules).to(dtype).save_pretrained(str(tmp_path / "half"))
@@ -261,8 +261,8 @@ def test_a_transformer_that_onnx_does_not_have_is_refused_in_one_line(tmp_path):
         assert vectors(make(weights, tmp_path, {way: WAYS[way]}, TEXTS, way), TEXTS).shape[0] == len(TEXTS)
 
 
-@pytest.mark.parametrize("pooling", ["first_last_average", "last_two_average"])
-def test_a_quantized_encoder_pools_the_layers_that_its_original_does(pooling, weights, tmp_path):
+@pytest.mark.parametrize(("pooling", "start"), [("first_last_average", "unlike"), ("last_two_average", "encoder")])
+def test_a_quantized_encoder_pools_the_layers_that_its_original_does(pooling, start, weights, tmp_path):
     """From a backbone, and from a saved encoder, whose pooling is sentence-transformers' own."""
     model = AutoModel.from_pretrained(weights)
     for name, weight in model.named_parameters():
@@ -271,11 +271,9 @@ def test_a_quantized_encoder_pools_the_layers_that_its_original_does(pooling, we
     model.save_pretrained(weights := tmp_path / "unlike")
     original, last = (loading.load(weights, pooling=name) for name in (pooling, "mean"))
     save(original, tmp_path / "encoder", {}, {})
-    for number, start in enumerate((weights, tmp_path / "encoder")):
-        small = Int8().compress(loading.load(start, pooling=pooling), TEXTS, {})
-        save(small, tmp_path / str(number), {}, {})
-        found = loading.open_encoder(tmp_path / str(number)).encode(TEXTS)
-        assert _cosines(found, original.encode(TEXTS)).min() > 0.99 > _cosines(found, last.encode(TEXTS)).max()
+    save(Int8().compress(loading.load(tmp_path / start, pooling=pooling), TEXTS, {}), tmp_path / "small", {}, {})
+    found = loading.open_encoder(tmp_path / "small").encode(TEXTS)
+    assert _cosines(found, original.encode(TEXTS)).min() > 0.99 > _cosines(found, last.encode(TEXTS)).max()
 
 
 def _cosines(one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -428,7 +426,7 @@ def test_copies_are_opened_without_this_package_and_scored_as_any_encoder(copied
 
 @pytest.mark.parametrize("way", WAYS)
 def test_the_same_copy_twice(way, copied, made):
-    assert sha256(made({way: WAYS[way]})) == sha256(copied[way])
+    assert sha256(made({way: WAYS[way]}, prefix="query: ")) == sha256(copied[way])
 
 
 def test_an_encoder_that_is_saved_again_has_no_pooler_of_random_weights_either(weights, tmp_path):
