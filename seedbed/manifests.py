@@ -64,7 +64,15 @@ def read(output: Path, digest: Callable[[Path], str] = sha256) -> dict[str, Any]
 
 
 def of(directory: Path) -> dict[str, Any]:
-    """The manifest of a folder, read and checked as by `read`."""
+    """The manifest of a folder, read and checked as by `read`.
+
+    Raises:
+        UserError: as `read`; or the folder has none, as that of a model that no job wrote.
+    """
+    if not (directory / MANIFEST).is_file():
+        raise UserError(
+            f"{directory}: no {MANIFEST}; expected the folder that a job wrote, such as results/encoders/..."
+        )
     return read(directory / MANIFEST)
 
 

@@ -1,7 +1,11 @@
 """What other packages read from a manifest."""
 
+from pathlib import Path
+
 import pytest
 
+from seedbed import manifests
+from seedbed.io import UserError
 from seedbed.manifests import trained_rows
 
 
@@ -18,3 +22,8 @@ from seedbed.manifests import trained_rows
 )
 def test_rows_are_those_that_batches_had(training, rows):
     assert trained_rows({"training": training}) == rows
+
+
+def test_a_folder_that_no_job_wrote_is_told(tmp_path: Path):
+    with pytest.raises(UserError, match=r"no seedbed\.json; expected the folder that a job wrote"):
+        manifests.of(tmp_path)
