@@ -14,7 +14,7 @@ from seedbed.evaluation.metrics import Metric
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams, with_seeds
 from seedbed.io import UserError, read_json, write_json
 from seedbed.tables.cells import significant, trained_on
-from seedbed.tables.pages.layout import _without_interval
+from seedbed.tables.pages.legends import without_interval
 from seedbed.tables.plan import AvailableModel, AvailableTask
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import COLUMNS, COMPARED, read, write
@@ -312,7 +312,7 @@ def test_a_metric_that_is_not_resampled_says_so(make, spec):
     """As the maximum of `stability`: no resample exceeds it."""
     table = make(resamples=100).tabulate(spec)
     block = table[table["column"] == "STS"].assign(low=np.nan, high=np.nan)
-    assert _without_interval(block, Metric("max", ())) == [
+    assert without_interval(block, Metric("max", ())) == [
         "No number has an interval: this metric does not follow from resampled items."
     ]
 
