@@ -32,8 +32,6 @@ rule fine_tune:
         "<logs>/fine_tune/{classifier}/{task}/{lang}/{seed}.log",
     benchmark:
         "<benchmarks>/fine_tune/{classifier}/{task}/{lang}/{seed}.jsonl"
-    wildcard_constraints:
-        task=one_of(STUDY.tasks),
     priority: 20
     conda:
         "../envs/main.yaml"
@@ -57,8 +55,6 @@ rule tune_encoder:
         "<logs>/tune_encoder/{backbone}/{recipe}/{lang}/{task}/{train_lang}/{seed}.log",
     benchmark:
         "<benchmarks>/tune_encoder/{backbone}/{recipe}/{lang}/{task}/{train_lang}/{seed}.jsonl"
-    wildcard_constraints:
-        task=one_of(STUDY.tasks),
     priority: 20
     conda:
         "../envs/main.yaml"

@@ -47,11 +47,6 @@ class Events:
     read_at: float = field(default=math.inf, compare=False)
     """When they were read, in seconds of the epoch: of what began later they say nothing."""
 
-    def failed(self) -> list[Event]:
-        """The jobs that failed in the current run."""
-        since = self.run_since or 0
-        return [event for event in self.last.values() if event.kind == FAILED and event.time >= since]
-
 
 class _Line(logging.Formatter):
     """A line for a job's event."""
@@ -91,7 +86,8 @@ def read(results: Path) -> Events:
 
 def last_words(events: Events) -> str:
     """The failed jobs of a run, each with its logs and their last line; empty: none failed."""
-    failed = [event.logs for event in events.failed()]
+    since = events.run_since or 0
+    failed = [event.logs for event in events.last.values() if event.kind == FAILED and event.time >= since]
     lines = [f"  {log}: {_last_line(Path(log))}" for logs in failed for log in logs]
     return "\n".join([f"{len(failed)} failed:", *lines]) if failed else ""
 

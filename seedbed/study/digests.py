@@ -6,7 +6,6 @@ change, which no program can set.
 
 import contextlib
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from seedbed.io import atomic, fingerprint, sha256
@@ -17,27 +16,24 @@ SETTLED = 2_000_000_000
 """Nanoseconds: a file that changed so lately may change again without another time."""
 
 
-@dataclass(frozen=True)
-class Digests:
-    """Digests of large files, cached in a folder; studies may share it, and it may be deleted at any time."""
+def digest(path: Path, notes: Path) -> str:
+    """Hex sha256 of a file.
 
-    folder: Path
+    Args:
+        notes: folder of the digests of large files; studies may share it, and it may be deleted at any time.
 
-    def file(self, path: Path) -> str:
-        """Hex sha256 of a file.
-
-        Raises:
-            OSError: it is not there, or not to be read.
-        """
-        status = path.stat()
-        if status.st_size < SMALL:
-            return sha256(path)
-        known_by = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
-        note = self.folder / fingerprint(known_by)[:32]
-        if note.is_file():
-            return note.read_text(encoding="utf-8")
-        digest = sha256(path)
-        if time.time_ns() - status.st_ctime_ns > SETTLED and path.stat().st_ctime_ns == status.st_ctime_ns:
-            with contextlib.suppress(OSError), atomic(note) as temporary:  # a plan needs no place to write to
-                temporary.write_text(digest, encoding="utf-8")
-        return digest
+    Raises:
+        OSError: the file is not there, or not to be read.
+    """
+    status = path.stat()
+    if status.st_size < SMALL:
+        return sha256(path)
+    known_by = [str(path.resolve()), status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_ino]
+    note = notes / fingerprint(known_by)[:32]
+    if note.is_file():
+        return note.read_text(encoding="utf-8")
+    found = sha256(path)
+    if time.time_ns() - status.st_ctime_ns > SETTLED and path.stat().st_ctime_ns == status.st_ctime_ns:
+        with contextlib.suppress(OSError), atomic(note) as temporary:  # a plan needs no place to write to
+            temporary.write_text(found, encoding="utf-8")
+    return found

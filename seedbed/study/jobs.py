@@ -18,7 +18,7 @@ from seedbed.io import UserError, compact, fingerprint
 from seedbed.manifests import MANIFEST
 from seedbed.settings import Settings
 from seedbed.study import code
-from seedbed.study.digests import Digests
+from seedbed.study.digests import digest
 from seedbed.study.graph.product import PRODUCTS, Files, Product
 from seedbed.study.model import Study
 from seedbed.study.paths import argument_of
@@ -84,7 +84,8 @@ class Jobs:
         """Args:
         recorded: gives the parameters that a finished job of a rule had, each as its `repr`; none of any other job.
         """
-        self.study, self.digests = study, Digests(Path(study.downloads, "digests"))
+        self.study = study
+        self._digest = functools.partial(digest, notes=Path(study.downloads, "digests"))
         self._recorded, self._keeps = recorded, study.changed_code == "keep"
         # A plan asks for the inputs of each job as files, and then as arguments.
         self._inputs_of: Callable[[Product], dict[str, Files]] = functools.cache(lambda product: product.inputs())
@@ -121,7 +122,7 @@ class Jobs:
             an argument's name. Snakemake records no parameter that contains paths of inputs.
         `recorded`: those arguments that change the result, so that an edit re-runs it.
         `code`: digest of the code that the program runs.
-        `local`: digests of a person's own files, for a rule that reads any.
+        `local`: digests of a person's own files, for a rule that reads any: an edit of any age is noticed, a touch not.
 
         Args:
             run: gives arguments that only this run knows, not the study.
@@ -160,21 +161,18 @@ class Jobs:
             had = self._recorded(rule, wildcards) if self._keeps else []
             return next((ast.literal_eval(text) for text in had if text[1:].startswith(CODE)), value)
 
-        found = {"program": rule, "job": job, "recorded": recorded, "code": code}
-        if PRODUCTS[rule].local_files is Product.local_files:
-            return found
-        return found | {"local": self.files(lambda wildcards: product_of(wildcards).local_files())}
+        @rule_function
+        def local(wildcards: Any) -> str:
+            return compact({str(path): self._digest(path) for path in sorted(product_of(wildcards).local_files())})
 
-    def files(self, find: Callable[[Any], Any]) -> Callable[[Any], str]:
-        """Digests of a person's files: an edit of any age is noticed, and a touch is none."""
-        file = self.digests.file
-        return rule_function(lambda wildcards: compact({str(path): file(path) for path in sorted(find(wildcards))}))
+        found = {"program": rule, "job": job, "recorded": recorded, "code": code}
+        return found if PRODUCTS[rule].local_files is Product.local_files else found | {"local": local}
 
     def require_unchanged(self, rule: str, output: Any) -> None:
         """Raise a UserError if what a job wrote is no longer what it wrote."""
         made = Path(str(output[0]))
         if (made.name == MANIFEST or PRODUCTS[rule].lists) and made.is_file():
-            manifests.read(made, self.digests.file)
+            manifests.read(made, self._digest)
 
 
 def _files(files: Files) -> list[str] | str:

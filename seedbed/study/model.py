@@ -41,11 +41,6 @@ def _several(schema: dict[str, Any]) -> None:
     schema["patternProperties"][r"^[A-Za-z0-9.-]*\{\}[A-Za-z0-9.{}-]*$"] = {"type": "object", "required": ["over"]}
 
 
-def _named_as(tables: list[str]) -> list[str]:
-    """Figures that have the name of the table that they are plotted from."""
-    return [name for name in tables if name in specs("figures")]
-
-
 T = TypeVar("T")
 
 
@@ -123,7 +118,9 @@ class Study(Settings):
     """Intervals and tests."""
     tables: Once[Spec] = ["table1"]
     """Specs of tables, in seedbed/resources/tables or in resources/tables of the study's folder."""
-    figures: Once[Spec] = Field(default_factory=lambda data: _named_as(data["tables"]))
+    figures: Once[Spec] = Field(
+        default_factory=lambda data: [name for name in data["tables"] if name in specs("figures")]
+    )
     """Specs of figures, in seedbed/resources/figures or resources/figures; left out, those named like one of
     `tables`."""
     compute: Compute | None = None

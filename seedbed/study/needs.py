@@ -7,7 +7,7 @@ this, since a job's resources change no result.
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import cache, partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -21,7 +21,7 @@ from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph import PRODUCTS
 from seedbed.study.graph.adapter import XlloraExamples
 from seedbed.study.graph.available import Available
-from seedbed.study.graph.fusion import FusedEncoder
+from seedbed.study.graph.derived import FusedEncoder
 from seedbed.study.graph.product import Product
 from seedbed.study.graph.score import Scores, tunes
 from seedbed.study.jobs import rule_function
@@ -41,7 +41,7 @@ class Needs:
         self.study, self.costs, self.seconds = study, costs, seconds
         self.sizes = Sizes(study, costs)
         self.without_gpu = Sizes(study, costs, on_cpu=True) if study.forecast.device == "cpu" else None
-        self._loads: dict[tuple[Product, Sizes], Load] = {}
+        self._load = cache(lambda product, sizes: product.load(sizes))  # asked for each of a job's resources
 
     def threads(self, rule: str) -> int:
         """Threads of a rule's jobs."""
@@ -52,12 +52,9 @@ class Needs:
         wanted = {rule: cost.threads for rule, cost in self.costs.rules.items()}
         return {rule: threads for rule, count in wanted.items() if threads and count > threads}
 
-    def load(self, product: Product, sizes: Sizes | None = None) -> Load:
-        """Memory of the models of a job, by the usual sizes or others, cached for all of its resources."""
-        key = product, sizes or self.sizes
-        if key not in self._loads:
-            self._loads[key] = product.load(key[1])
-        return self._loads[key]
+    def load(self, product: Product) -> Load:
+        """Memory of the models of a job, by the usual sizes."""
+        return self._load(product, self.sizes)
 
     def of(self, rule: str) -> dict[str, Any]:
         """The resources of a rule for Snakemake: name -> number, or a function of a job's wildcards.
@@ -74,7 +71,7 @@ class Needs:
             """MiB that a step of training takes of the main memory, with the weights."""
             if not (cost.trains and self.without_gpu):
                 return 0
-            return self.load(PRODUCTS[rule].of(self.study, wildcards), self.without_gpu).gpu_mb
+            return self._load(PRODUCTS[rule].of(self.study, wildcards), self.without_gpu).gpu_mb
 
         @rule_function
         def mem_mb(wildcards: Any, attempt: int) -> int:

@@ -13,17 +13,17 @@ from seedbed.urls import has_secret, is_near, without_secrets
 
 def remarks(study: BaseModel) -> list[str]:
     """Warnings about secrets in URLs, and about tokens that would go unencrypted to another host; one line each."""
-    found: dict[str, None] = {}
+    found = []
     for _, one in settings_in(study):
         if isinstance(one, Source) and one.archive and has_secret(one.archive):
-            found[
+            found.append(
                 f"{without_secrets(one.archive)}: its query holds a secret, which Snakemake keeps below .snakemake and "
                 "may show; fetch the file yourself and give it as `file:`"
-            ] = None
+            )
         if isinstance(one, EndpointSettings | Generator) and one.key:
             url = urlsplit(one.url if isinstance(one, EndpointSettings) else one.endpoint)
             if url.scheme == "http" and not is_near(url.hostname or ""):
-                found[f"{url.geturl()}: the token in {one.key}, if it is set, goes there unencrypted; take https"] = (
-                    None
+                found.append(
+                    f"{url.geturl()}: the token in {one.key}, if it is set, goes there unencrypted; take https"
                 )
-    return [*found]
+    return [*dict.fromkeys(found)]

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from seedbed.generators.settings import METHODS, POLARITIES
 from seedbed.languages import ANY
 from seedbed.names import SHARE, TOGETHER, anchors_in, training_set_of
-from seedbed.study.graph.classifier import labellers
-from seedbed.study.graph.classifier import variants as every_variant
+from seedbed.study.graph import classifier
 from seedbed.study.graph.translation import GIVEN
 from seedbed.study.model import Study
 
@@ -28,11 +27,12 @@ def constraints(study: Study) -> dict[str, str]:
     written = [f"{name}+{method}" for name in study.generators for method in METHODS]
     given = [f"{name}+{GIVEN}" for name, spec in study.translators.items() if spec.given]
     corpora = [*given, *study.roles, *study.tasks, *map(training_set_of, study.tasks), *written]
-    variants = [*every_variant(study), *labellers(study)]
+    variants = [*classifier.variants(study), *classifier.labellers(study)]
     return {
         "lang": one_of([*study.codes, ANY, *(order for _, order in study.own_sets)]),
         "test_lang": f"{one_of([*study.languages, *study.tests_by_pair])}|{SHARE}",
         "train_lang": one_of(study.codes),
+        "task": one_of(study.tasks),
         "corpus": one_of(corpora),
         "anchors": one_of([anchors_in(text) for text in ("", "text", *study.corpora.others)]),
         "room": "generators|encoders|classifiers",

@@ -45,6 +45,7 @@ CHECKS: tuple[Callable[[Study], Any], ...] = (
     checkpoints.of_seeds,
     generators.of_servers,
     generators.of_translators,
+    generators.of_templates,
     generators.of_language_adapters,
     best.of_best,
     quotes,

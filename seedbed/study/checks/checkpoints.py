@@ -81,22 +81,19 @@ def _seeds_of(study: Study, name: str) -> str:
 def of_switched_adapters(study: Study) -> None:
     """Check that a recipe with `aligned: pairs` or `never` has the encoders of another, with parallel adapters."""
     for name, recipe in study.recipes.items():
-        if recipe.aligned != "always":
-            _switches_off(study, name)
-
-
-def _switches_off(study: Study, name: str) -> None:
-    recipe, where = study.recipes[name], f"recipes.{name}.aligned"
-    if recipe.like not in {*study.recipes} - {name}:
-        raise ValueError(f"{where}: it scores the encoders of another recipe of the study; name that as `like`")
-    other = study.recipes[recipe.like]
-    if recipe.training.get("adapter") != "parallel":
-        raise ValueError(f"{where}: encoders of {recipe.like} have no parallel adapters; leave it out")
-    for key in type(recipe).model_fields:
-        if key not in SAME and getattr(recipe, key) != getattr(other, key):
-            raise ValueError(
-                f"recipes.{name}.{key}: `aligned: {recipe.aligned}` has the encoders of {recipe.like}; leave it out"
-            )
+        if recipe.aligned == "always":
+            continue
+        where = f"recipes.{name}.aligned"
+        if recipe.like not in {*study.recipes} - {name}:
+            raise ValueError(f"{where}: it scores the encoders of another recipe of the study; name that as `like`")
+        other = study.recipes[recipe.like]
+        if recipe.training.get("adapter") != "parallel":
+            raise ValueError(f"{where}: encoders of {recipe.like} have no parallel adapters; leave it out")
+        for key in type(recipe).model_fields:
+            if key not in SAME and getattr(recipe, key) != getattr(other, key):
+                raise ValueError(
+                    f"recipes.{name}.{key}: `aligned: {recipe.aligned}` has the encoders of {recipe.like}; leave it out"
+                )
 
 
 def of_seeds(study: Study) -> None:

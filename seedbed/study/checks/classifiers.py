@@ -30,7 +30,8 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
                 f"{where}.tasks: {task} has protocol {study.tasks[task].protocol}; this classifier answers "
                 f"{' and '.join(classifier.protocols)}"
             )
-    if classifier.generator and not _can_label(StudyGenerator.get(study, classifier.generator), classifier):
+    generator = StudyGenerator.get(study, classifier.generator) if classifier.generator else None
+    if generator and not (generator.writes and (generator.spec.source or classifier.prompted)):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
     if isinstance(classifier.composition.scale, ScaleChoice):
         raise ValueError(f"{where}.composition.scale: of a generator alone is it chosen; give a number")
@@ -52,16 +53,12 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     if classifier.reasoning:
         _english(study, f"{where}.reasoning.english", classifier.reasoning.english)
         for variant, of in classifier.reasoning.prefixes.items():
-            _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, study.generators[classifier.generator])
-    if spec := classifier.prompted:
-        form = classifier.form
-        backend = study.generators[classifier.generator].backend
-        likely = classifier.in_context or any(
-            study.tasks[task].protocol == "multiple_choice" for task in classifier.tasks or []
-        )
-        if likely and spec.answer == "likelihood":
-            advice = "take generation, or backend {backends}"
-            require_likelihoods(f"{where}.{form}.answer", backend, advice, of=classifier.generator, what="labels")
+            _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, generator.spec)
+    if (spec := classifier.prompted) and spec.answer == "likelihood":
+        protocols = {study.tasks[task].protocol for task in classifier.tasks or []}
+        if classifier.in_context or "multiple_choice" in protocols:
+            place, advice = f"{where}.{classifier.form}.answer", "take generation, or backend {backends}"
+            require_likelihoods(place, generator.spec.backend, advice, of=generator.name, what="labels")
 
 
 def _english(study: Study, where: str, english: str | Reference) -> None:
@@ -87,8 +84,3 @@ def _retriever(study: Study, where: str, retriever: Reference) -> None:
     require_known(f"{where}.retriever.backbone", "backbone", [retriever.backbone], study.backbones)
     require_known(f"{where}.retriever.recipe", "recipe", [retriever.recipe], study.recipes)
     referred(study, f"{where}.retriever", retriever)
-
-
-def _can_label(generator: StudyGenerator, classifier: Classifier) -> bool:
-    """Whether the classifier's model is available: on this machine, or on a server for in-context learning."""
-    return generator.writes and bool(generator.spec.source or classifier.prompted)

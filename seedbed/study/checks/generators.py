@@ -8,10 +8,7 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_translators(study: Study) -> None:
-    """Check that translators and judges are generators that can translate and judge as their settings say.
-
-    A translator with adapters needs adapters that are trained to translate.
-    """
+    """Check that translators and judges are generators that can translate and judge as their settings say."""
     for name, translator in study.translators.items():
         where = f"translators.{name}"
         if translator.generator:
@@ -38,10 +35,9 @@ def of_translators(study: Study) -> None:
         require_known(f"{where}.translators", "translator", judge.translators, study.translators)
     for name in sorted({*study.judges} & {*study.translators}):
         raise ValueError(f"judges.{name}: a translator has this name; give it another")
-    _without_template(study)
 
 
-def _without_template(study: Study) -> None:
+def of_templates(study: Study) -> None:
     """Check that a translator with an adapter has no chat template arguments: adapters are trained without any."""
     recipes = (StudyRecipe.get(study, name) for name in study.recipes)
     adapted = {recipe.generator for recipe in recipes if recipe.needs_adapters}

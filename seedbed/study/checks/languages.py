@@ -13,23 +13,19 @@ from seedbed.study.recipe import StudyRecipe
 def of_languages(study: Study) -> None:
     """Check that every language has a name and a script, from the registry or the study."""
     for code in study.codes:
-        _language(study, code)
-
-
-def _language(study: Study, code: str) -> None:
-    facts = study.facts(code)
-    if not facts["name"] or not facts["script"]:
-        bare = code.partition("-")[0]
-        near = f"did you mean {bare!r}?" if bare in registry() else suggest(code, sorted(registry()))
-        unknown = f"not in the language registry; {near}"
-        if code not in study.languages:
-            raise ValueError(f"{_named_by(study, code)}: {code}: {unknown}")
-        raise ValueError(f"languages.{code}: {unknown}; or give `name`, `script` and `corpus`")
-    codes = study.languages[code].codes if code in study.languages else {}
-    if own := sorted({"code", "lang", "name", "script"} & {*codes}):
-        raise ValueError(
-            f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script next to `codes`"
-        )
+        facts = study.facts(code)
+        if not facts["name"] or not facts["script"]:
+            bare = code.partition("-")[0]
+            near = f"did you mean {bare!r}?" if bare in registry() else suggest(code, sorted(registry()))
+            unknown = f"not in the language registry; {near}"
+            if code not in study.languages:
+                raise ValueError(f"{_named_by(study, code)}: {code}: {unknown}")
+            raise ValueError(f"languages.{code}: {unknown}; or give `name`, `script` and `corpus`")
+        codes = study.languages[code].codes if code in study.languages else {}
+        if own := sorted({"code", "lang", "name", "script"} & {*codes}):
+            raise ValueError(
+                f"languages.{code}.codes.{own[0]}: no name in a resource; give name and script next to `codes`"
+            )
 
 
 def _named_by(study: Study, code: str) -> str:

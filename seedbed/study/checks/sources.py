@@ -57,7 +57,7 @@ def of_sources(study: Study) -> None:
     if adapted(study):
         _pairs(study)
     for name, recipe in study.recipes.items():
-        _training_data(study, name)
+        _training_data(study, name, folders[name])
         if recipe.written:
             SUPPLIES[WRITING[recipe.written].adapters](study, StudyRecipe.get(study, name).writer)
 
@@ -97,10 +97,10 @@ def _folders(study: Study, recipe: str) -> set[str]:
     return {code for folder in trained for code in of.languages(folder)}
 
 
-def _training_data(study: Study, recipe: str) -> None:
+def _training_data(study: Study, recipe: str, folders: set[str]) -> None:
     """Check that a recipe's training data have a source: NLI triplets, or text of its languages and the pivot."""
-    spec, folders = study.recipes[recipe], _folders(study, recipe)
-    if folders and not study.corpora.nli and _trains_on_nli(study, recipe):
+    spec = study.recipes[recipe]
+    if folders and not study.corpora.nli and _trains_on_nli(study, recipe, folders):
         raise UserError(
             f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
         )
@@ -185,7 +185,7 @@ def _identified(study: Study, spec: Recipe) -> str:
     return "`anchors.language_id` and `audit.language_id`" if told else ""
 
 
-def _trains_on_nli(study: Study, recipe: str) -> bool:
+def _trains_on_nli(study: Study, recipe: str, folders: set[str]) -> bool:
     """Whether a recipe's encoders, or its generator's task adapters, train on NLI triplets in the pivot language."""
     spec, of = study.recipes[recipe], StudyRecipe.get(study, recipe)
     if not spec.written:
@@ -193,7 +193,7 @@ def _trains_on_nli(study: Study, recipe: str) -> bool:
     if not of.needs_adapters:
         return False
     built = is_composed(spec) or study.generators[of.writer].xllora.uses("synthetic")
-    return built and not all(_given(study, of.writer, spec.written, code) for code in _folders(study, recipe))
+    return built and not all(_given(study, of.writer, spec.written, code) for code in folders)
 
 
 def _given(study: Study, generator: str, method: Method, code: str) -> bool:

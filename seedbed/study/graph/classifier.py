@@ -14,7 +14,6 @@ from seedbed.encoders.settings import Reference
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import Generator
-from seedbed.generators.writing.backends import modules_of
 from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
@@ -93,7 +92,7 @@ class StudyClassifier(Part):
     @property
     def back_end(self) -> tuple[str, ...]:
         """The modules that run its language model, which are loaded by name; empty: it is not prompted."""
-        return tuple(modules_of(self.learner)) if self.spec.prompted else ()
+        return self.generator.back_end if self.spec.prompted else ()
 
     def answering(self) -> Generator:
         """The settings of its language model, which answers without adapters."""

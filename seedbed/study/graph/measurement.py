@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from seedbed.evaluation.compute.settings import Compute
-from seedbed.generators.writing.backends import modules_of
 from seedbed.io import UserError
 from seedbed.resources import resource
 from seedbed.study import paths
@@ -63,7 +62,7 @@ class Measurement(Product, rule="measure_compute", place=paths.COMPUTE):
 
     def code(self) -> Code:
         """The modules that run the language models, and the protocol of the task."""
-        modules = {module for one in self.classifiers for module in modules_of(one.learner)}
+        modules = {module for one in self.classifiers for module in one.back_end}
         modules |= {*protocol_code(self.study.tasks[self.spec.task].protocol)}
         return Code(data=(resource("prompts/icl.yaml"),), modules=tuple(sorted(modules)))
 

@@ -8,16 +8,15 @@ from seedbed.corpora.settings import Source
 from seedbed.study.model import Study
 
 
-def data(name: str, source: Source | None, served: origins.Origin = ()) -> dict[str, Any]:
-    """The record of data or of a model: name, origin and licence.
-
-    Without a source, `served` is the origin and the licence is empty, as for a model on a server.
-    """
-    return {"name": name, "origin": origin(source) if source else [*served], "licence": source.terms if source else ""}
+def data(name: str, source: Source | None) -> dict[str, Any]:
+    """The record of data or of a model: name, origin and licence; without a source, the last two are empty."""
+    return {"name": name, "origin": origin(source) if source else [], "licence": source.terms if source else ""}
 
 
 def model(study: Study, generator: str, role: str) -> dict[str, Any]:
-    """The record of a generator."""
+    """The record of a generator; one without weights is on a server."""
     spec = study.generators[generator]
-    served = [] if spec.source else origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
-    return data(generator, spec.source, served) | {"role": role}
+    record = data(generator, spec.source) | {"role": role}
+    if not spec.source:
+        record["origin"] = origins.one(kind="server", name=spec.served_model, endpoint=spec.endpoint)
+    return record

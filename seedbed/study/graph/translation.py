@@ -35,46 +35,6 @@ def translations_of(study: Study, translators: Iterable[str], corpus: str, lang:
 
 
 @dataclass(frozen=True)
-class TextSet(Part):
-    """A set of texts, in a language or in an order of two."""
-
-    corpus: str
-    lang: str
-
-    @property
-    def task(self) -> str:
-        """The task whose test or training set it is, if it is one."""
-        return task_of(self.corpus)
-
-    @property
-    def path(self) -> str:
-        """The file that has them; a task may share the sets of another."""
-        study, name = self.study, self.corpus
-        if self.task in study.tasks:
-            name = study.test_set(self.task) if name == self.task else study.training_name(self.task)
-        return at(self.study, paths.CORPUS, lang=self.lang, corpus=name)
-
-    @property
-    def columns(self) -> dict[str, str]:
-        """Column -> the language of its texts: of an order of two, the first column's is the first."""
-        protocol = self.study.declared.get(self.task)
-        kind = protocol.kind if protocol else self.study.roles[DRAWN.get(self.corpus, self.corpus)]
-        listed = (OPTIONS,) if kind == "choices" else ()
-        names = [name for name in COLUMNS[kind] if name not in NO_TEXT or name in listed]
-        first, *others = languages_of(self.lang)
-        rest = others[0] if others else first
-        return {
-            name: self.study.pivot if name == "pivot" and not others else rest if place else first
-            for place, name in enumerate(names)
-        }
-
-    @property
-    def translated(self) -> list[str]:
-        """Its languages that are not the pivot."""
-        return sorted({*self.columns.values()} - {self.study.pivot})
-
-
-@dataclass(frozen=True)
 class StudyTranslator(Part):
     """A translator of the study: a generator, or given translations."""
 
@@ -113,20 +73,44 @@ class StudyTranslator(Part):
 
 
 class OfTexts(Product):
-    """Translations or judgements of a set of texts. Subclasses declare the fields: translator or judge come first."""
+    """Translations or judgements of a set of texts, in a language or in an order of two. Subclasses declare the fields:
+    translator or judge come first.
+    """
 
     lang: str
     corpus: str
 
     @property
-    def texts(self) -> TextSet:
-        """The texts."""
-        return TextSet.get(self.study, self.corpus, self.lang)
+    def texts(self) -> str:
+        """The file that has the texts; a task may share the sets of another."""
+        name, task = self.corpus, task_of(self.corpus)
+        if task in self.study.tasks:
+            name = self.study.test_set(task) if name == task else self.study.training_name(task)
+        return self.at(paths.CORPUS, corpus=name)
+
+    @property
+    def columns(self) -> dict[str, str]:
+        """Column -> the language of its texts: of an order of two, the first column's is the first."""
+        protocol = self.study.declared.get(task_of(self.corpus))
+        kind = protocol.kind if protocol else self.study.roles[DRAWN.get(self.corpus, self.corpus)]
+        listed = (OPTIONS,) if kind == "choices" else ()
+        names = [name for name in COLUMNS[kind] if name not in NO_TEXT or name in listed]
+        first, *others = languages_of(self.lang)
+        rest = others[0] if others else first
+        return {
+            name: self.study.pivot if name == "pivot" and not others else rest if place else first
+            for place, name in enumerate(names)
+        }
+
+    @property
+    def translated(self) -> list[str]:
+        """The languages of the texts that are not the pivot."""
+        return sorted({*self.columns.values()} - {self.study.pivot})
 
     @property
     def writes(self) -> bool:
         """Whether a model generates or scores: not if all texts are in the pivot language, or given."""
-        return bool(self.writer and self.texts.translated)
+        return bool(self.writer and self.translated)
 
     @property
     def model(self) -> StudyGenerator:
@@ -136,18 +120,18 @@ class OfTexts(Product):
     @property
     def languages(self) -> dict[str, dict[str, str]]:
         """Code -> the name of each language of the texts, and of the pivot."""
-        codes = [self.study.pivot, *self.texts.translated]
+        codes = [self.study.pivot, *self.translated]
         return {code: {"name": self.study.facts(code)["name"]} for code in codes}
 
     def inputs(self) -> dict[str, Files]:
-        return {"texts": self.texts.path, "base": self.model.weights if self.writes else ""}
+        return {"texts": self.texts, "base": self.model.weights if self.writes else ""}
 
     def settings(self) -> dict[str, Any]:
         generator = None
         if self.writes:  # greedy: one candidate of each translator; paper 002 does not say how it decodes
             generator = self.model.written_with("lora", "xllora", "shots").greedy()
         return {
-            "columns": self.texts.columns,
+            "columns": self.columns,
             "languages": self.languages,
             "pivot": self.study.pivot,
             "generator": generator,
@@ -195,7 +179,7 @@ class Translations(OfTexts, rule="translate", place=paths.TRANSLATIONS):
         return {code: facts | {"code": self.by.code(code)} for code, facts in named.items()}
 
     def inputs(self) -> dict[str, Files]:
-        codes, given = self.texts.translated, f"{self.translator}+{GIVEN}"
+        codes, given = self.translated, f"{self.translator}+{GIVEN}"
         adapted = codes if self.by.spec.adapter else []
         return super().inputs() | {
             "adapters": {code: self.model.language_adapter(code) for code in adapted},

@@ -33,9 +33,8 @@ class Written(OfGenerator):
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
         """The recipes that are trained on them, in any language."""
-        asking = [StudyRecipe.get(self.study, name) for name in self.study.recipes]
-        asking = [recipe for recipe in asking if recipe.spec.written == self.method]
-        return {recipe.name: recipe.spec for recipe in asking if recipe.writer == self.generator}
+        every = (StudyRecipe.get(self.study, name) for name in self.study.recipes)
+        return {of.name: of.spec for of in every if of.spec.written == self.method and of.writer == self.generator}
 
     # ---- What they are written for.
 

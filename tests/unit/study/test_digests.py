@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,34 +15,34 @@ from seedbed.corpora.settings import Source
 from seedbed.generators.weights.fetch import local_files
 from seedbed.io import UserError, atomic_directory, sha256
 from seedbed.study import digests
-from seedbed.study.digests import Digests
+from seedbed.study.digests import digest
 from tests import tiny
 
 
 @pytest.fixture
-def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Digests:
-    """Digests of which even small files are kept, as soon as they are asked for."""
+def known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[Path], str]:
+    """The digest of a file, where even small files' are kept, as soon as they are asked for."""
     monkeypatch.setattr(digests, "SMALL", 0)
     monkeypatch.setattr(digests, "SETTLED", -(10**12))
-    return Digests(tmp_path / "digests")
+    return partial(digest, notes=tmp_path / "digests")
 
 
 def test_a_file_is_read_once(tmp_path, known, monkeypatch):
     file = tmp_path / "file"
     file.write_text("one")
-    assert known.file(file) == sha256(file)
+    assert known(file) == sha256(file)
     with monkeypatch.context() as patched:
         patched.setattr(digests, "sha256", lambda path: pytest.fail("read again"))
-        assert known.file(file) == sha256(file)
-    shutil.rmtree(known.folder)
-    assert known.file(file) == sha256(file), "what is kept may be deleted"
+        assert known(file) == sha256(file)
+    shutil.rmtree(tmp_path / "digests")
+    assert known(file) == sha256(file), "what is kept may be deleted"
 
 
 @pytest.mark.parametrize("how", ["in place", "copied with an older time", "moved with an older time"])
 def test_another_content_of_the_same_size_is_noticed(tmp_path, known, how):
     file, other = tmp_path / "file", tmp_path / "other"
     file.write_text("one")
-    before = known.file(file)
+    before = known(file)
     status = file.stat()
     other.write_text("two")
     os.utime(other, ns=(status.st_atime_ns, status.st_mtime_ns - 10**12))
@@ -51,21 +53,21 @@ def test_another_content_of_the_same_size_is_noticed(tmp_path, known, how):
         shutil.copy2(other, file)
     else:
         other.replace(file)
-    assert known.file(file) == sha256(file) != before
+    assert known(file) == sha256(file) != before
 
 
 def test_a_touch_changes_no_digest(tmp_path, known):
     file = tmp_path / "file"
     file.write_text("one")
-    before = known.file(file)
+    before = known(file)
     file.touch()
-    assert known.file(file) == before
+    assert known(file) == before
 
 
 def test_a_file_that_has_just_changed_is_not_taken_for_known(tmp_path, monkeypatch):
     monkeypatch.setattr(digests, "SMALL", 0)
     (tmp_path / "file").write_text("one")
-    assert Digests(tmp_path / "digests").file(tmp_path / "file") == sha256(tmp_path / "file")
+    assert digest(tmp_path / "file", tmp_path / "digests") == sha256(tmp_path / "file")
     assert not (tmp_path / "digests").exists()
 
 
@@ -173,4 +175,4 @@ def test_a_manifest_that_is_none_says_how_it_is_made_again(tmp_path, content):
 def test_a_plan_needs_no_place_for_digests(tmp_path, known):
     (tmp_path / "digests").touch()
     (tmp_path / "file").write_text("one")
-    assert known.file(tmp_path / "file") == sha256(tmp_path / "file")
+    assert known(tmp_path / "file") == sha256(tmp_path / "file")

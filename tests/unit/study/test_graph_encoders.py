@@ -9,9 +9,8 @@ from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.chosen import ChosenTranslations
-from seedbed.study.graph.derived import AdaptedEncoder, CopiedEncoder, VocabularyEncoder
+from seedbed.study.graph.derived import AdaptedEncoder, CopiedEncoder, FusedEncoder, VocabularyEncoder
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS, Encoder
-from seedbed.study.graph.fusion import FusedEncoder
 from seedbed.study.graph.neighbours import Neighbours
 from seedbed.study.graph.score import Scores
 from seedbed.study.recipe import StudyBackbone, StudyRecipe

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from seedbed.io import UserError
-from seedbed.study.graph.fusion import FusedEncoder
+from seedbed.study.graph.derived import FusedEncoder
 from seedbed.study.graph.measurement import Measurement
 from seedbed.study.graph.score import Scores, protocol_code, scored_with, task_for
 from seedbed.study.model import Study

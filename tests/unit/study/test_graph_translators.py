@@ -16,7 +16,6 @@ from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.translation import (
     Judgements,
     StudyTranslator,
-    TextSet,
     Translations,
     text_sets,
     translations_of,
@@ -71,7 +70,7 @@ def edited(**groups: dict) -> dict:
 
 def test_a_set_is_a_tasks_or_a_corpus(study: Study) -> None:
     names = ("sts", "voted", "voted_train", "parallel")
-    assert {name: within(TextSet.get(study, name, "hau").path, study) for name in names} == {
+    assert {name: within(Translations.get(study, "chat", "hau", name).texts, study) for name in names} == {
         "sts": "corpora/hau/sts.tsv",
         "voted": "corpora/hau/knn.tsv",
         "voted_train": "corpora/hau/knn_train.tsv",
@@ -94,10 +93,9 @@ def test_a_set_is_a_tasks_or_a_corpus(study: Study) -> None:
     ],
 )
 def test_columns_have_languages(study: Study, corpus: str, lang: str, columns: dict) -> None:
-    texts = TextSet.get(study, corpus, lang)
-    assert texts.columns == columns
+    texts = Translations.get(study, "chat", lang, corpus)
+    assert texts.settings()["columns"] == texts.columns == columns
     assert texts.translated == sorted({*columns.values()} - {"eng"})
-    assert Translations.get(study, "chat", lang, corpus).settings()["columns"] == columns
 
 
 def test_files_stand_under_who_made_them(study: Study) -> None:
