@@ -32,13 +32,14 @@ COMPARED = [
 ]  # fmt: skip
 """Columns of the differences of pairs: of `recipe` less `baseline`."""
 DECIMALS = {
-    **dict.fromkeys(("value", "low", "high", "sd", "difference", "difference_low", "difference_high"), 3),
-    **dict.fromkeys(("paper", "paper_sd", "delta"), 3),
+    **dict.fromkeys(("value", "low", "high", "sd", "difference", "difference_low", "difference_high", "delta"), 6),
+    **dict.fromkeys(("paper", "paper_sd"), 3),
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
     **dict.fromkeys(("n", "rows", "seeds", "baseline_seeds"), 0),
 }
 """Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree, and `p_adjusted` such
-that it stays on its side of 1 - level."""
+that it stays on its side of 1 - level. Of our scores they are more than tables print, so that a small difference keeps
+its sign, and what is printed is as near as it can be."""
 OTHER_DATA = "other data than the paper's"
 """Note on a number of the paper that was measured on another test set than ours."""
 REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
