@@ -14,6 +14,7 @@ from seedbed.evaluation.significance import LEAST_ITEMS, percent, replicates
 from seedbed.io import UserError, read_json, read_table
 from seedbed.markdown import table
 from seedbed.tables.settings import Statistics
+from seedbed.tables.tabulate import DECIMALS
 
 TASKS = {"knn": "text-classification", "retrieval": "text-retrieval"}
 """Protocol -> the hub's name of such tasks; of others sentence-similarity."""
@@ -71,6 +72,7 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
 
 def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Result:
     name, metric = _main(path, score)
+    value, interval = _numbers(path, score, metric, statistics)
     theirs = path.with_name(score["mteb"]) if score.get("mteb") else None
     return Result(
         score["task"],
@@ -78,8 +80,8 @@ def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Res
         score["protocol"],
         metric,
         metric.heading(name),
-        metric.points * score["metrics"][metric.key],
-        _interval(path, score, metric, statistics),
+        value,
+        interval,
         statistics.level,
         score["n"],
         score["dataset"],
@@ -98,20 +100,32 @@ def _main(path: Path, score: Mapping[str, Any]) -> tuple[str, Metric]:
     )
 
 
-def _interval(
+def _numbers(
     path: Path, score: Mapping[str, Any], metric: Metric, statistics: Statistics
-) -> tuple[float, float] | None:
-    """The percentiles of a bootstrap over test items: one encoder has one seed."""
-    if not metric.items or score["n"] < LEAST_ITEMS:
-        return None
-    rows = read_table(path.with_name(score["items"]), ["id", *metric.items])
-    by = metric.by.for_orders(rows)
-    items = by.read(rows, list(metric.items))
-    if not abs(float(by.statistic(items)) - score["metrics"][metric.key]) < 1e-4:  # so that NaN fails too
-        raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
-    drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
-    low, high = by.interval(drawn[""], statistics.level)
-    return metric.points * low, metric.points * high
+) -> tuple[float, tuple[float, float] | None]:
+    """The score and its interval in points, as tables have them: from the items, with as many decimals.
+
+    The interval is the percentiles of a bootstrap over test items, since one encoder has one seed; None: the metric has
+    none, or too few items.
+    """
+    value, interval = score["metrics"][metric.key], None
+    if metric.items:
+        rows = read_table(path.with_name(score["items"]), ["id", *metric.items])
+        by = metric.by.for_orders(rows)
+        items = by.read(rows, list(metric.items))
+        exact = float(by.statistic(items))
+        if not abs(exact - value) < 1e-4:  # so that NaN fails too
+            raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
+        value = exact
+        if score["n"] >= LEAST_ITEMS:
+            drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
+            low, high = by.interval(drawn[""], statistics.level)
+            interval = _rounded(metric, low, "low"), _rounded(metric, high, "high")
+    return _rounded(metric, value, "value"), interval
+
+
+def _rounded(metric: Metric, value: float, name: str) -> float:
+    return round(metric.points * value, DECIMALS[name])
 
 
 def metadata(results: Iterable[Result]) -> list[EvalResult]:

@@ -31,7 +31,13 @@ from seedbed.evaluation import protocols
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard, results
 from seedbed.publish.checks import require_card
+from seedbed.tables.available import AvailableModel, AvailableTask, System
 from seedbed.tables.best import link_encoder
+from seedbed.tables.plan import plan
+from seedbed.tables.published import Published
+from seedbed.tables.settings import Statistics
+from seedbed.tables.specs import TableSpec
+from seedbed.tables.tabulate import measure_blocks, tabulate
 from tests import tiny, warm
 from tests.programs import call
 from tests.refusals import pattern
@@ -917,3 +923,35 @@ def test_a_number_that_is_no_share_is_shown_as_what_it_is():
     assert re.search(r"Spearman +\| +58.5 +\| +52.7 to 63.6", text)
     assert re.search(r"Alignment \(lower is better\) +\| +0.173 +\| +0.150 to 0.200", text)
     assert [one.metric_value for one in results.metadata([pairs, shape])] == [58.46, 0.1734]
+
+
+def test_a_card_has_the_last_layer_where_another_scores_as_well():
+    """Of few pairs two layers, or a layer and one direction of another, are often equal."""
+    accuracies = {0: (0.6, 0.6), 1: (0.5, 0.7), 2: (0.7, 0.5)}
+    metrics = {f"layer_{layer}_forward": one for layer, (one, _) in accuracies.items()}
+    metrics |= {f"layer_{layer}_backward": other for layer, (_, other) in accuracies.items()}
+    metrics |= {f"layer_{layer}": 0.6 for layer in accuracies}
+    score = {"protocol": "layers", "task": "tatoeba", "metrics": metrics, "main_score": 0.6}
+    assert results._main(Path("hau.json"), score)[0] == "L2"
+
+
+@pytest.mark.parametrize(("n", "right"), [(80, 23), (107, 13), (12, 5), (4, 3)])
+def test_a_card_prints_what_tables_print(tmp_path, n, right):
+    """23 of 80 are 28.75 per cent but for the last bit; a score file has six decimals."""
+    scores, about = tmp_path / "scores", {"origin": [{"kind": "hub", "name": "here"}]}
+    path = scores / "b/base/hau/0/own/hau.json"
+    hits = (np.arange(n) < right).astype(int)
+    items = pd.DataFrame({"id": [f"{place}" for place in range(n)], "forward": hits, "backward": hits})
+    write_table(items, path.with_suffix(".items.tsv"))
+    value = round(right / n, 6)
+    score = {"task": "own", "language": "hau", "protocol": "bitext", "metrics": {"accuracy": value}, "n": n}
+    score |= {"main_score": value, "items": "hau.items.tsv", "dataset": about}
+    write_json(score, path)
+    given = {"columns": [{"label": "Own", "protocol": "bitext", "metric": "accuracy"}], "recipes": {"base": "Base"}}
+    spec = TableSpec.model_validate({"title": "T", "caption": "c"} | given)
+    tasks = {"own": AvailableTask(protocol="bitext", languages=["hau"])}
+    blocks = plan(spec, [System(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
+    table = tabulate([*measure_blocks(blocks, scores, Statistics(), spec)], Statistics(), Published(None, tmp_path))
+    row, shown = table.iloc[0], results._result(path, score, Statistics())
+    assert results._shown(shown, shown.value) == f"{row['value']:.1f}"
+    assert shown.interval == (None if n < 10 else (row["low"], row["high"]))
