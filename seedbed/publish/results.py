@@ -1,6 +1,6 @@
 """The scores of one encoder, with their intervals: what a model card and mteb's leaderboard say of it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +43,8 @@ class Result(NamedTuple):
 
 
 def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics) -> list[Result]:
-    """All scores of an encoder, by task and language; tests of two languages are left out.
+    """All scores of an encoder, by task and language; tests of two languages are left out, and of what was fine-tuned
+    on it.
 
     Args:
         folder: its scores, {task}/{language}.json.
@@ -57,10 +58,10 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
         if path.name.endswith(".mteb.json"):
             continue
         score = read_json(path)
+        if isinstance(score, dict) and {"second", "adapters", "classifier"} & {*score}:
+            continue
         if not isinstance(score, dict) or not {"task", "protocol", "metrics", "encoder", "items"} <= {*score}:
             raise UserError(f"{path}: no score of an encoder; delete it and run Snakemake again")
-        if "second" in score or "adapters" in score:
-            continue
         if score["encoder"].get("digest") != digest:
             raise UserError(
                 f"{path}: the numbers of another encoder; give the folder of this one's scores by --scores, or, if it "
@@ -91,13 +92,26 @@ def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Res
 
 def _main(path: Path, score: Mapping[str, Any]) -> tuple[str, Metric]:
     """The metric of tables that is the score's main one."""
-    for name, metric in protocols.load(score["protocol"]).METRICS.items():
+    for name, metric in _declared(score):
         if abs(score["metrics"].get(metric.key, float("nan")) - score["main_score"]) < 1e-6:
             return name, metric
     raise UserError(
         f"{path}: main_score is of no metric that tables have; give `tasks.{score['task']}.k` one of theirs, see "
         "docs/evaluation.md, and run Snakemake again"
     )
+
+
+def _declared(score: Mapping[str, Any]) -> Iterator[tuple[str, Metric]]:
+    """The metrics that tables have of a score, by their names; one that is of each class, for those of the score."""
+    for name, metric in protocols.load(score["protocol"]).METRICS.items():
+        start, of_each, _ = metric.key.partition(protocols.LABEL)
+        if not of_each:
+            yield name, metric
+            continue
+        for key in score["metrics"]:
+            if key.startswith(start):
+                label = key.removeprefix(start)
+                yield name.replace(protocols.LABEL, label), metric.of(label)
 
 
 def _numbers(

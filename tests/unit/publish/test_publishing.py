@@ -955,3 +955,26 @@ def test_a_card_prints_what_tables_print(tmp_path, n, right):
     row, shown = table.iloc[0], results._result(path, score, Statistics())
     assert results._shown(shown, shown.value) == f"{row['value']:.1f}"
     assert shown.interval == (None if n < 10 else (row["low"], row["high"]))
+
+
+def test_a_card_leaves_out_what_was_fine_tuned_on_its_encoder(other, tmp_path):
+    """Its scores are next to the encoder's own, see `Cell.path`."""
+    score = {
+        "task": "news",
+        "protocol": "tuned",
+        "language": "hau",
+        "classifier": {"seed": 1},
+        "items": "hau.items.tsv",
+    }
+    write_json(score | {"metrics": {"macro_f1": 0.5}}, other / "scores/tiny/xllora/hau/1/news/hau.json")
+    folder = published(encoder_in(other), tmp_path / "out")
+    assert [one.dataset_name for one in ModelCard.load(folder / "README.md").data.eval_results] == ["semrel (hau)"]
+
+
+def test_the_greatest_share_is_the_main_score_of_its_translator():
+    metrics = {"share_nllb": 0.25, "share_opus": 0.75, "uniform": 0.5}
+    score = {"protocol": "shares", "task": "own", "metrics": metrics, "main_score": 0.75}
+    name, metric = results._main(Path("hau.json"), score)
+    assert (name, metric.key) == ("share of opus", "share_opus")
+    table = pd.DataFrame({"translator": ["opus", "nllb", "opus", "opus"]})
+    assert metric.by.statistic(metric.by.read(table, list(metric.items))) == 0.75
