@@ -195,7 +195,7 @@ def _bounds(one: Result) -> str:
 
 def _shown(one: Result, value: float) -> str:
     """A score, or a bound of its interval."""
-    return f"{value:.{one.metric.decimals}f}"
+    return f"{value:z.{one.metric.decimals}f}"
 
 
 def _between(one: Result) -> str:

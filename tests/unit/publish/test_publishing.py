@@ -923,6 +923,7 @@ def test_a_number_that_is_no_share_is_shown_as_what_it_is():
     assert re.search(r"Spearman +\| +58.5 +\| +52.7 to 63.6", text)
     assert re.search(r"Alignment \(lower is better\) +\| +0.173 +\| +0.150 to 0.200", text)
     assert [one.metric_value for one in results.metadata([pairs, shape])] == [58.46, 0.1734]
+    assert "| 0.0 " in results.section([pairs._replace(value=-0.04)]), "as tables print it, and not -0.0"
 
 
 def test_a_card_has_the_last_layer_where_another_scores_as_well():
