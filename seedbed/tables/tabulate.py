@@ -17,7 +17,7 @@ from seedbed.tables.measures import OTHER, Measure, average, difference, interva
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import Overall, TableSpec
+from seedbed.tables.specs import TableSpec
 
 COLUMNS = [
     "backbone", "column", "recipe", "method", "language", "task", "metric",
@@ -82,7 +82,7 @@ def measure_blocks(
             yield same[0][0].model_copy(update=changes), [_average(every, [block for block, _ in same])]
     labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
     for columns in by_backbone.values():
-        yield from _means(columns, spec.over_columns, labels)
+        yield from _means(columns, spec, labels)
 
 
 def tabulate(measured: Measured, statistics: Statistics, published: Published) -> pd.DataFrame:
@@ -136,15 +136,16 @@ def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
 
 
 def _means(
-    columns: Mapping[str, tuple[Block, Measure]], over_columns: Sequence[Overall], measured_columns: Sequence[str]
+    columns: Mapping[str, tuple[Block, Measure]], spec: TableSpec, measured_columns: Sequence[str]
 ) -> Iterator[tuple[Block, list[Measure]]]:
     """Means of the columns that are measured, and of such means.
 
     A backbone or classifier that lacks one of them has no mean: over fewer columns it would not compare with others'.
+    Over fewer columns than the spec's, or other languages than the paper's, a mean is no attempt at its.
     """
     known, there = dict(columns), [*measured_columns]
     languages = {label: len(block.tests) for label, (block, _) in columns.items()}
-    for mean in over_columns:
+    for mean in spec.over_columns:
         labels = mean.columns or measured_columns
         had = [label for label in labels if label in known]
         if any(label in there for label in labels):
@@ -153,11 +154,13 @@ def _means(
             continue
         counts = [languages[label] for label in had] if mean.over == "languages" else None
         measured = average([known[label][1] for label in had], counts)
-        measured = replace(measured, papers_data=measured.papers_data and len(had) == len(labels))
+        languages[mean.label] = sum(languages[label] for label in had)
+        whole = {*(mean.columns or (column.label for column in spec.columns))} <= {*had}
+        whole = whole and mean.paper_languages in (None, languages[mean.label])
+        measured = replace(measured, papers_data=measured.papers_data and whole)
         first = known[had[0]][0]
         block = first.model_copy(update={"column": mean.as_column(first.column)})
         known[mean.label] = block, measured
-        languages[mean.label] = sum(languages[label] for label in had)
         yield block, [measured]
 
 

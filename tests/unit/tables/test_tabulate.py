@@ -18,7 +18,7 @@ from seedbed.tables.pages.layout import _without_interval
 from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import TableSpec
+from seedbed.tables.specs import Overall, TableSpec
 from seedbed.tables.tabulate import COLUMNS, COMPARED, measure_blocks, read, tabulate, write
 from tests.programs import call
 from tests.unit.tables.conftest import page, write_score
@@ -256,6 +256,20 @@ def test_an_average_is_an_attempt_at_the_papers_over_as_many_languages(study, sp
     assert (cell(table, "xllora", "avg")["verdict"] != "") == (languages != 3)
     assert ("other data than the paper's" in cell(table, "xllora", "avg")["paper_note"]) == (languages == 3)
     assert cell(table, "xllora", "hau")["verdict"] != ""
+
+
+@pytest.mark.parametrize(
+    ("lacking", "languages", "attempt"),
+    [(False, None, True), (False, 2, True), (False, 7, False), (True, None, False)],
+)
+def test_a_mean_of_all_columns_is_an_attempt_at_the_papers_over_as_many(study, spec, lacking, languages, attempt):
+    """Paper 004, tables 3 and 5: its means are over columns, or pairs, that a study may lack."""
+    columns = spec.columns[:1] + [spec.columns[0].model_copy(update={"label": "Lost", "tasks": ("lost",)})] * lacking
+    mean = Overall(label="All", paper_task="STS", paper_languages=languages)
+    table = study.tabulate(spec.model_copy(update={"columns": columns, "over_columns": [mean], "partial": True}))
+    row = cell(table, "xllora", "avg", column="All")
+    assert (row["verdict"] != "", "other data" in row["paper_note"]) == (attempt, not attempt)
+    assert row["value"] == cell(table, "xllora", "avg")["value"]
 
 
 def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
