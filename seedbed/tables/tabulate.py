@@ -65,15 +65,14 @@ def measure_blocks(
             triplets is missing or empty.
     """
     by_column: dict[str, list[tuple[Block, list[Measure]]]] = {}
-    by_backbone: dict[str, dict[str, tuple[Block, Measure]]] = {}
+    by_backbone: dict[str, dict[str, tuple[Block, list[Measure]]]] = {}
     for block in blocks:
         if spec.partial and lacks(scores, block):
             continue
         measures = [measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
-        over_languages = _average(measures, [block])
-        by_backbone.setdefault(block.backbone, {})[block.column.label] = block, over_languages
-        yield block, [*measures, over_languages]
+        by_backbone.setdefault(block.backbone, {})[block.column.label] = block, measures
+        yield block, [*measures, _average(measures, [block])]
     for same in by_column.values() if spec.over_backbones else ():
         if len(same) > 1:
             averaged = [(each.paper_backbone, language) for each, _ in same for language in each.tests]
@@ -81,7 +80,7 @@ def measure_blocks(
             every = [each for _, measures in same for each in measures]
             yield same[0][0].model_copy(update=changes), [_average(every, [block for block, _ in same])]
     labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
-    for columns in by_backbone.values():
+    for columns in by_backbone.values() if spec.over_columns else ():
         yield from _means(columns, spec, labels)
 
 
@@ -129,21 +128,27 @@ def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
     """The average of what was measured for blocks; over other languages than the paper's it is no attempt at its."""
     whole = all(block.column.paper_languages in (None, len(block.tests)) for block in blocks)
     found = average(measures)
-    # The items of a language are those of each backbone.
+    return replace(found, n=_items(measures, found), papers_data=found.papers_data and whole)
+
+
+def _items(measures: Sequence[Measure], averaged: Measure) -> dict[str, int]:
+    """Numbers of items of an average: those of a task in a language count once, for however many backbones or metrics
+    they are.
+    """
     once = {(each.task, each.language): each.n for each in measures}.values()
-    n = {recipe: sum(counts[recipe] for counts in once) for recipe in found.n}
-    return replace(found, n=n, papers_data=found.papers_data and whole)
+    return {recipe: sum(counts[recipe] for counts in once) for recipe in averaged.n}
 
 
 def _means(
-    columns: Mapping[str, tuple[Block, Measure]], spec: TableSpec, measured_columns: Sequence[str]
+    columns: Mapping[str, tuple[Block, list[Measure]]], spec: TableSpec, measured_columns: Sequence[str]
 ) -> Iterator[tuple[Block, list[Measure]]]:
     """Means of the columns that are measured, and of such means.
 
     A backbone or classifier that lacks one of them has no mean: over fewer columns it would not compare with others'.
     Over fewer columns than the spec's, or other languages than the paper's, a mean is no attempt at its.
     """
-    known, there = dict(columns), [*measured_columns]
+    known = {label: (block, _average(measures, [block])) for label, (block, measures) in columns.items()}
+    parts, there = {label: measures for label, (_, measures) in columns.items()}, [*measured_columns]
     languages = {label: len(block.tests) for label, (block, _) in columns.items()}
     for mean in spec.over_columns:
         labels = mean.columns or measured_columns
@@ -157,7 +162,9 @@ def _means(
         languages[mean.label] = sum(languages[label] for label in had)
         whole = {*(mean.columns or (column.label for column in spec.columns))} <= {*had}
         whole = whole and mean.paper_languages in (None, languages[mean.label])
-        measured = replace(measured, papers_data=measured.papers_data and whole)
+        parts[mean.label] = [each for label in had for each in parts[label]]
+        n = _items(parts[mean.label], measured)
+        measured = replace(measured, n=n, papers_data=measured.papers_data and whole)
         first = known[had[0]][0]
         block = first.model_copy(update={"column": mean.as_column(first.column)})
         known[mean.label] = block, measured

@@ -272,6 +272,16 @@ def test_a_mean_of_all_columns_is_an_attempt_at_the_papers_over_as_many(study, s
     assert row["value"] == cell(table, "xllora", "avg")["value"]
 
 
+@pytest.mark.parametrize("over", ["columns", "languages"])
+def test_a_mean_of_two_columns_of_one_task_counts_its_items_once(study, spec, over):
+    columns = [spec.columns[0].model_copy(update={"label": label}) for label in ("one", "other")]
+    means = [Overall(label="Both", over=over), Overall(label="Nested", columns=("one", "Both"), over=over)]
+    table = study.tabulate(spec.model_copy(update={"columns": columns, "over_columns": means}))
+    for label in ("one", "Both", "Nested"):
+        row = cell(table, "xllora", "avg", column=label)
+        assert row["n"] == 161 and row["value"] == pytest.approx(cell(table, "xllora", "avg", column="one")["value"])
+
+
 def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
     study = make(backbones={"me5-small": ""}, resamples=100)
     table = study.tabulate(spec)
