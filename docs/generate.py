@@ -91,7 +91,8 @@ def metrics(names: list[str]) -> str:
     alike: dict[str, list[str]] = {}
     for name, found in numbers.items():
         run = [str(n) for n in range(len(found))]
-        alike.setdefault(f"0 to {run[-1]}" if found == run and found else ", ".join(found), []).append(f"`{name}`")
+        whole = found and {*found} == {*run}
+        alike.setdefault(f"0 to {run[-1]}" if whole else ", ".join(found), []).append(f"`{name}`")
     return "; ".join(", ".join(same) + (f" for N = {found}" if found else "") for found, same in alike.items())
 
 

@@ -10,6 +10,8 @@ import numpy as np
 from seedbed import manifests
 from seedbed.io import AGAIN, UserError, read_json
 
+DECIMALS = 12
+"""Of a mean that chooses: beyond them is rounding, and means that differ in it alone are equal."""
 Candidate = TypeVar("Candidate")
 Chosen = TypeVar("Chosen", float, str | None)
 
@@ -26,16 +28,21 @@ def best(
     Returns:
         The candidate, and a record of each: itself, `score` (the mean) and `by_language`, to six digits.
     """
-    means = [float(np.mean(list(found.values()))) for found in scores]
+    means = [mean(list(found.values())) for found in scores]
     records = [
         {
             what: candidate,
-            "score": round(mean, 6),
-            "by_language": {language: round(score, 6) for language, score in found.items()},
+            "score": round(score, 6),
+            "by_language": {language: round(own, 6) for language, own in found.items()},
         }
-        for candidate, found, mean in zip(candidates, scores, means, strict=True)
+        for candidate, found, score in zip(candidates, scores, means, strict=True)
     ]
     return candidates[int(np.argmax(means))], records
+
+
+def mean(scores: Sequence[float]) -> float:
+    """The mean of scores, rounded so that equal means are equal: those of 0.7 and 0.1 and of 0.5 and 0.3 are."""
+    return round(float(np.mean(scores)), DECIMALS)
 
 
 def choose_candidate(
@@ -101,4 +108,4 @@ def _mean(dev: str, code: str, path: Path) -> float:
     files = [path.parent / name for name in manifests.read(path)["files"] if name.endswith(f"/{dev}/{code}.json")]
     if not files:
         raise UserError(f"{path}: no score on {dev} in {code}")
-    return float(np.mean([main_score(file) for file in files]))
+    return mean([main_score(file) for file in files])

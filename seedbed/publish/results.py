@@ -1,6 +1,6 @@
 """The scores of one encoder, with their intervals: what a model card and mteb's leaderboard say of it."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from seedbed.evaluation.significance import LEAST_ITEMS, percent, replicates
 from seedbed.io import UserError, read_json, read_table
 from seedbed.markdown import table
 from seedbed.tables.settings import Statistics
+from seedbed.tables.tabulate import DECIMALS
 
 TASKS = {"knn": "text-classification", "retrieval": "text-retrieval"}
 """Protocol -> the hub's name of such tasks; of others sentence-similarity."""
@@ -42,7 +43,8 @@ class Result(NamedTuple):
 
 
 def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics) -> list[Result]:
-    """All scores of an encoder, by task and language; tests of two languages are left out.
+    """All scores of an encoder, by task and language; tests of two languages are left out, and of what was fine-tuned
+    on it.
 
     Args:
         folder: its scores, {task}/{language}.json.
@@ -56,10 +58,10 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
         if path.name.endswith(".mteb.json"):
             continue
         score = read_json(path)
+        if isinstance(score, dict) and {"second", "adapters", "classifier"} & {*score}:
+            continue
         if not isinstance(score, dict) or not {"task", "protocol", "metrics", "encoder", "items"} <= {*score}:
             raise UserError(f"{path}: no score of an encoder; delete it and run Snakemake again")
-        if "second" in score or "adapters" in score:
-            continue
         if score["encoder"].get("digest") != digest:
             raise UserError(
                 f"{path}: the numbers of another encoder; give the folder of this one's scores by --scores, or, if it "
@@ -71,6 +73,7 @@ def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics
 
 def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Result:
     name, metric = _main(path, score)
+    value, interval = _numbers(path, score, metric, statistics)
     theirs = path.with_name(score["mteb"]) if score.get("mteb") else None
     return Result(
         score["task"],
@@ -78,8 +81,8 @@ def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Res
         score["protocol"],
         metric,
         metric.heading(name),
-        metric.points * score["metrics"][metric.key],
-        _interval(path, score, metric, statistics),
+        value,
+        interval,
         statistics.level,
         score["n"],
         score["dataset"],
@@ -89,7 +92,7 @@ def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Res
 
 def _main(path: Path, score: Mapping[str, Any]) -> tuple[str, Metric]:
     """The metric of tables that is the score's main one."""
-    for name, metric in protocols.load(score["protocol"]).METRICS.items():
+    for name, metric in _declared(score):
         if abs(score["metrics"].get(metric.key, float("nan")) - score["main_score"]) < 1e-6:
             return name, metric
     raise UserError(
@@ -98,20 +101,45 @@ def _main(path: Path, score: Mapping[str, Any]) -> tuple[str, Metric]:
     )
 
 
-def _interval(
+def _declared(score: Mapping[str, Any]) -> Iterator[tuple[str, Metric]]:
+    """The metrics that tables have of a score, by their names; one that is of each class, for those of the score."""
+    for name, metric in protocols.load(score["protocol"]).METRICS.items():
+        start, of_each, _ = metric.key.partition(protocols.LABEL)
+        if not of_each:
+            yield name, metric
+            continue
+        for key in score["metrics"]:
+            if key.startswith(start):
+                label = key.removeprefix(start)
+                yield name.replace(protocols.LABEL, label), metric.of(label)
+
+
+def _numbers(
     path: Path, score: Mapping[str, Any], metric: Metric, statistics: Statistics
-) -> tuple[float, float] | None:
-    """The percentiles of a bootstrap over test items: one encoder has one seed."""
-    if not metric.items or score["n"] < LEAST_ITEMS:
-        return None
-    rows = read_table(path.with_name(score["items"]), ["id", *metric.items])
-    by = metric.by.for_orders(rows)
-    items = by.read(rows, list(metric.items))
-    if not abs(float(by.statistic(items)) - score["metrics"][metric.key]) < 1e-4:  # so that NaN fails too
-        raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
-    drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
-    low, high = by.interval(drawn[""], statistics.level)
-    return metric.points * low, metric.points * high
+) -> tuple[float, tuple[float, float] | None]:
+    """The score and its interval in points, as tables have them: from the items, with as many decimals.
+
+    The interval is the percentiles of a bootstrap over test items, since one encoder has one seed; None: the metric has
+    none, or too few items.
+    """
+    value, interval = score["metrics"][metric.key], None
+    if metric.items:
+        rows = read_table(path.with_name(score["items"]), ["id", *metric.items])
+        by = metric.by.for_orders(rows)
+        items = by.read(rows, list(metric.items))
+        exact = float(by.statistic(items))
+        if not abs(exact - value) < 1e-4:  # so that NaN fails too
+            raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
+        value = exact
+        if score["n"] >= LEAST_ITEMS:
+            drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
+            low, high = by.interval(drawn[""], statistics.level)
+            interval = _rounded(metric, low, "low"), _rounded(metric, high, "high")
+    return _rounded(metric, value, "value"), interval
+
+
+def _rounded(metric: Metric, value: float, name: str) -> float:
+    return round(metric.points * value, DECIMALS[name])
 
 
 def metadata(results: Iterable[Result]) -> list[EvalResult]:
@@ -167,7 +195,7 @@ def _bounds(one: Result) -> str:
 
 def _shown(one: Result, value: float) -> str:
     """A score, or a bound of its interval."""
-    return f"{value:.{one.metric.decimals}f}"
+    return f"{value:z.{one.metric.decimals}f}"
 
 
 def _between(one: Result) -> str:

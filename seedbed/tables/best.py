@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from seedbed import manifests
-from seedbed.choices import main_score
+from seedbed.choices import main_score, mean
 from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
@@ -44,8 +42,8 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
     for block in blocks:
         for cell in block.cells():
             each = [main_score(scores / cell._replace(task=task).path) for task in dev]
-            found.setdefault((cell.backbone, cell.recipe), {})[cell] = float(np.mean(each))
-    means = {name: float(np.mean([*by_seed.values()])) for name, by_seed in found.items()}
+            found.setdefault((cell.backbone, cell.recipe), {})[cell] = mean(each)
+    means = {name: mean([*by_seed.values()]) for name, by_seed in found.items()}
     best = max(means, key=lambda name: means[name])
     cell = max(found[best], key=lambda one: found[best][one])
     return cell, {"tasks": [*dev], "score": round(means[best], 6), "among": len(means)}

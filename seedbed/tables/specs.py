@@ -122,6 +122,9 @@ class Overall(Settings):
     """What counts alike: columns, or languages, so that a column counts as often as it has languages or pairs."""
     paper_task: str = ""
     """The paper's name of it; left out, the paper does not have it."""
+    paper_languages: int | None = None
+    """Number of languages, or pairs, of its columns together in the paper; a mean of ours over another number is not
+    compared with the paper's. Left out: the columns say so."""
 
     def as_column(self, first: Column) -> Column:
         """The mean as a column, which has the metric of the first of its columns."""

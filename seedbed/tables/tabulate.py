@@ -17,7 +17,7 @@ from seedbed.tables.measures import OTHER, Measure, average, difference, interva
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import Overall, TableSpec
+from seedbed.tables.specs import TableSpec
 
 COLUMNS = [
     "backbone", "column", "recipe", "method", "language", "task", "metric",
@@ -32,13 +32,14 @@ COMPARED = [
 ]  # fmt: skip
 """Columns of the differences of pairs: of `recipe` less `baseline`."""
 DECIMALS = {
-    **dict.fromkeys(("value", "low", "high", "sd", "difference", "difference_low", "difference_high"), 3),
-    **dict.fromkeys(("paper", "paper_sd", "delta"), 3),
+    **dict.fromkeys(("value", "low", "high", "sd", "difference", "difference_low", "difference_high", "delta"), 6),
+    **dict.fromkeys(("paper", "paper_sd"), 3),
     **dict.fromkeys(("level", "p", "p_items", "p_adjusted"), 4),
     **dict.fromkeys(("n", "rows", "seeds", "baseline_seeds"), 0),
 }
 """Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree, and `p_adjusted` such
-that it stays on its side of 1 - level."""
+that it stays on its side of 1 - level. Of our scores they are more than tables print, so that a small difference keeps
+its sign, and what is printed is as near as it can be."""
 OTHER_DATA = "other data than the paper's"
 """Note on a number of the paper that was measured on another test set than ours."""
 REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
@@ -64,15 +65,14 @@ def measure_blocks(
             triplets is missing or empty.
     """
     by_column: dict[str, list[tuple[Block, list[Measure]]]] = {}
-    by_backbone: dict[str, dict[str, tuple[Block, Measure]]] = {}
+    by_backbone: dict[str, dict[str, tuple[Block, list[Measure]]]] = {}
     for block in blocks:
         if spec.partial and lacks(scores, block):
             continue
         measures = [measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
-        over_languages = _average(measures, [block])
-        by_backbone.setdefault(block.backbone, {})[block.column.label] = block, over_languages
-        yield block, [*measures, over_languages]
+        by_backbone.setdefault(block.backbone, {})[block.column.label] = block, measures
+        yield block, [*measures, _average(measures, [block])]
     for same in by_column.values() if spec.over_backbones else ():
         if len(same) > 1:
             averaged = [(each.paper_backbone, language) for each, _ in same for language in each.tests]
@@ -80,8 +80,8 @@ def measure_blocks(
             every = [each for _, measures in same for each in measures]
             yield same[0][0].model_copy(update=changes), [_average(every, [block for block, _ in same])]
     labels = list(dict.fromkeys(label for columns in by_backbone.values() for label in columns))
-    for columns in by_backbone.values():
-        yield from _means(columns, spec.over_columns, labels)
+    for columns in by_backbone.values() if spec.over_columns else ():
+        yield from _means(columns, spec, labels)
 
 
 def tabulate(measured: Measured, statistics: Statistics, published: Published) -> pd.DataFrame:
@@ -128,22 +128,29 @@ def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
     """The average of what was measured for blocks; over other languages than the paper's it is no attempt at its."""
     whole = all(block.column.paper_languages in (None, len(block.tests)) for block in blocks)
     found = average(measures)
-    # The items of a language are those of each backbone.
+    return replace(found, n=_items(measures, found), papers_data=found.papers_data and whole)
+
+
+def _items(measures: Sequence[Measure], averaged: Measure) -> dict[str, int]:
+    """Numbers of items of an average: those of a task in a language count once, for however many backbones or metrics
+    they are.
+    """
     once = {(each.task, each.language): each.n for each in measures}.values()
-    n = {recipe: sum(counts[recipe] for counts in once) for recipe in found.n}
-    return replace(found, n=n, papers_data=found.papers_data and whole)
+    return {recipe: sum(counts[recipe] for counts in once) for recipe in averaged.n}
 
 
 def _means(
-    columns: Mapping[str, tuple[Block, Measure]], over_columns: Sequence[Overall], measured_columns: Sequence[str]
+    columns: Mapping[str, tuple[Block, list[Measure]]], spec: TableSpec, measured_columns: Sequence[str]
 ) -> Iterator[tuple[Block, list[Measure]]]:
     """Means of the columns that are measured, and of such means.
 
     A backbone or classifier that lacks one of them has no mean: over fewer columns it would not compare with others'.
+    Over fewer columns than the spec's, or other languages than the paper's, a mean is no attempt at its.
     """
-    known, there = dict(columns), [*measured_columns]
+    known = {label: (block, _average(measures, [block])) for label, (block, measures) in columns.items()}
+    parts, there = {label: measures for label, (_, measures) in columns.items()}, [*measured_columns]
     languages = {label: len(block.tests) for label, (block, _) in columns.items()}
-    for mean in over_columns:
+    for mean in spec.over_columns:
         labels = mean.columns or measured_columns
         had = [label for label in labels if label in known]
         if any(label in there for label in labels):
@@ -152,11 +159,15 @@ def _means(
             continue
         counts = [languages[label] for label in had] if mean.over == "languages" else None
         measured = average([known[label][1] for label in had], counts)
-        measured = replace(measured, papers_data=measured.papers_data and len(had) == len(labels))
+        languages[mean.label] = sum(languages[label] for label in had)
+        whole = {*(mean.columns or (column.label for column in spec.columns))} <= {*had}
+        whole = whole and mean.paper_languages in (None, languages[mean.label])
+        parts[mean.label] = [each for label in had for each in parts[label]]
+        n = _items(parts[mean.label], measured)
+        measured = replace(measured, n=n, papers_data=measured.papers_data and whole)
         first = known[had[0]][0]
         block = first.model_copy(update={"column": mean.as_column(first.column)})
         known[mean.label] = block, measured
-        languages[mean.label] = sum(languages[label] for label in had)
         yield block, [measured]
 
 

@@ -52,6 +52,21 @@ def test_of_equally_good_candidates_the_first_is_taken(tmp_path: Path) -> None:
     assert choose_candidate("scale", "dev", values, lists)["scale"] == 1.0
 
 
+def test_means_that_differ_by_rounding_alone_are_equal(tmp_path: Path) -> None:
+    """(0.7 + 0.1) / 2 is 0.39999999999999997 of a computer."""
+    values, mains = {"first": 1.0, "other": 0.5}, {"first": {1: 0.7, 2: 0.1}, "other": {1: 0.5, 2: 0.3}}
+    seeds = {name: {"hau": scores(tmp_path / f"seeds/{name}", mains[name])} for name in values}
+    assert choose_candidate("scale", "dev", values, seeds)["candidate"] == "first"
+    lists = {
+        name: {
+            code: scores(tmp_path / name, {1: main}, code=code)
+            for code, main in zip(("hau", "swh"), mains[name].values(), strict=True)
+        }
+        for name in values
+    }
+    assert choose_candidate("scale", "dev", values, lists)["candidate"] == "first"
+
+
 def written(folder: Path, what: str, values: dict[str, Any], mains: list[float]) -> Path:
     """The file of the program, called by flags: each candidate has a score in Hausa."""
     given = [f"{name}/hau={scores(folder / name, {1: main})}" for name, main in zip(values, mains, strict=True)]

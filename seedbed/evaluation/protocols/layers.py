@@ -27,9 +27,10 @@ METRICS = {
         tuple(f"{one}_{layer}" for one in ([way] if way else ("forward", "backward"))),
         title=f"Layer {layer}{way and ', '}{way}",
     )
-    for layer in range(MOST + 1)
+    for layer in range(MOST, -1, -1)
     for way in ("", "forward", "backward")
 }
+"""The highest layer first: the first that an encoder has is its main score."""
 
 
 def score(trial: Trial) -> Scores:

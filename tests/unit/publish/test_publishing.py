@@ -31,7 +31,13 @@ from seedbed.evaluation import protocols
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard, results
 from seedbed.publish.checks import require_card
+from seedbed.tables.available import AvailableModel, AvailableTask, System
 from seedbed.tables.best import link_encoder
+from seedbed.tables.plan import plan
+from seedbed.tables.published import Published
+from seedbed.tables.settings import Statistics
+from seedbed.tables.specs import TableSpec
+from seedbed.tables.tabulate import measure_blocks, tabulate
 from tests import tiny, warm
 from tests.programs import call
 from tests.refusals import pattern
@@ -917,3 +923,59 @@ def test_a_number_that_is_no_share_is_shown_as_what_it_is():
     assert re.search(r"Spearman +\| +58.5 +\| +52.7 to 63.6", text)
     assert re.search(r"Alignment \(lower is better\) +\| +0.173 +\| +0.150 to 0.200", text)
     assert [one.metric_value for one in results.metadata([pairs, shape])] == [58.46, 0.1734]
+    assert "| 0.0 " in results.section([pairs._replace(value=-0.04)]), "as tables print it, and not -0.0"
+
+
+def test_a_card_has_the_last_layer_where_another_scores_as_well():
+    """Of few pairs two layers, or a layer and one direction of another, are often equal."""
+    accuracies = {0: (0.6, 0.6), 1: (0.5, 0.7), 2: (0.7, 0.5)}
+    metrics = {f"layer_{layer}_forward": one for layer, (one, _) in accuracies.items()}
+    metrics |= {f"layer_{layer}_backward": other for layer, (_, other) in accuracies.items()}
+    metrics |= {f"layer_{layer}": 0.6 for layer in accuracies}
+    score = {"protocol": "layers", "task": "tatoeba", "metrics": metrics, "main_score": 0.6}
+    assert results._main(Path("hau.json"), score)[0] == "L2"
+
+
+@pytest.mark.parametrize(("n", "right"), [(80, 23), (107, 13), (12, 5), (4, 3)])
+def test_a_card_prints_what_tables_print(tmp_path, n, right):
+    """23 of 80 are 28.75 per cent but for the last bit; a score file has six decimals."""
+    scores, about = tmp_path / "scores", {"origin": [{"kind": "hub", "name": "here"}]}
+    path = scores / "b/base/hau/0/own/hau.json"
+    hits = (np.arange(n) < right).astype(int)
+    items = pd.DataFrame({"id": [f"{place}" for place in range(n)], "forward": hits, "backward": hits})
+    write_table(items, path.with_suffix(".items.tsv"))
+    value = round(right / n, 6)
+    score = {"task": "own", "language": "hau", "protocol": "bitext", "metrics": {"accuracy": value}, "n": n}
+    score |= {"main_score": value, "items": "hau.items.tsv", "dataset": about}
+    write_json(score, path)
+    given = {"columns": [{"label": "Own", "protocol": "bitext", "metric": "accuracy"}], "recipes": {"base": "Base"}}
+    spec = TableSpec.model_validate({"title": "T", "caption": "c"} | given)
+    tasks = {"own": AvailableTask(protocol="bitext", languages=["hau"])}
+    blocks = plan(spec, [System(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
+    table = tabulate([*measure_blocks(blocks, scores, Statistics(), spec)], Statistics(), Published(None, tmp_path))
+    row, shown = table.iloc[0], results._result(path, score, Statistics())
+    assert results._shown(shown, shown.value) == f"{row['value']:.1f}"
+    assert shown.interval == (None if n < 10 else (row["low"], row["high"]))
+
+
+def test_a_card_leaves_out_what_was_fine_tuned_on_its_encoder(other, tmp_path):
+    """Its scores are next to the encoder's own, see `Cell.path`."""
+    score = {
+        "task": "news",
+        "protocol": "tuned",
+        "language": "hau",
+        "classifier": {"seed": 1},
+        "items": "hau.items.tsv",
+    }
+    write_json(score | {"metrics": {"macro_f1": 0.5}}, other / "scores/tiny/xllora/hau/1/news/hau.json")
+    folder = published(encoder_in(other), tmp_path / "out")
+    assert [one.dataset_name for one in ModelCard.load(folder / "README.md").data.eval_results] == ["semrel (hau)"]
+
+
+def test_the_greatest_share_is_the_main_score_of_its_translator():
+    metrics = {"share_nllb": 0.25, "share_opus": 0.75, "uniform": 0.5}
+    score = {"protocol": "shares", "task": "own", "metrics": metrics, "main_score": 0.75}
+    name, metric = results._main(Path("hau.json"), score)
+    assert (name, metric.key) == ("share of opus", "share_opus")
+    table = pd.DataFrame({"translator": ["opus", "nllb", "opus", "opus"]})
+    assert metric.by.statistic(metric.by.read(table, list(metric.items))) == 0.75

@@ -107,6 +107,20 @@ def test_of_equals_the_first_is_chosen(scores):
     assert best.choose_encoder([block()], scores, ["dev"])[0][:4] == ("bert", "base", "hau", 0)
 
 
+def test_means_that_differ_by_rounding_alone_are_equal(scores):
+    """`base` has 0.7 and 0.1 of two tasks, whose mean is 0.39999999999999997 of a computer, and `good` 0.5 and 0.3."""
+    own = {"base": (0.7, 0.1), "good": (0.5, 0.3)}
+    for (recipe, seed), score in DEV.items():
+        file = scores / f"bert/{recipe}/hau/{seed}/dev/hau.json"
+        text, (one, two) = file.read_text(), own.get(recipe, (0.1, 0.1))
+        other = scores / f"bert/{recipe}/hau/{seed}/more/hau.json"
+        other.parent.mkdir()
+        other.write_text(text.replace(f'"main_score": {score}', f'"main_score": {two}'))
+        file.write_text(text.replace(f'"main_score": {score}', f'"main_score": {one}'))
+    cell, dev = best.choose_encoder([block()], scores, ["dev", "more"])
+    assert cell.recipe == "base" and dev["score"] == 0.4
+
+
 @pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
 @pytest.mark.parametrize("of", [("base", 0), ("good", 2)])
 def test_nothing_is_chosen_by_a_score_that_is_no_number(scores, of, number):

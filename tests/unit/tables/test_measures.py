@@ -62,7 +62,7 @@ def test_the_seeds_of_an_average_are_the_averages_of_each_seed(make, spec) -> No
     table = study.tabulate(spec).set_index(["recipe", "language", "column"])
     for language in ("hau", "ind", "avg"):
         row = table.loc["xllora", language, block.column.label]
-        assert row["sd"] == pytest.approx(70.711) and [row["low"], row["high"]] == [0, 100]
+        assert row["sd"] == pytest.approx(100 * np.sqrt(0.5)) and [row["low"], row["high"]] == [0, 100]
         assert row["p"] == pytest.approx(1, abs=0.04)
         exact = stats.t.interval(0.95, 2, 0, 100 * np.sqrt(2 * 0.25))  # of two seeds each, 0 and 1: two degrees
         assert [row["difference_low"], row["difference_high"]] == pytest.approx(exact, rel=0.1)

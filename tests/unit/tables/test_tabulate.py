@@ -12,14 +12,16 @@ from scipy.stats import false_discovery_control, spearmanr
 from scripts import tabulate as program
 from seedbed.evaluation.metrics import Metric
 from seedbed.evaluation.significance import percentiles, replicates, spearman, williams, with_seeds
-from seedbed.io import UserError, read_json, write_json
-from seedbed.tables.cells import significant, trained_on
+from seedbed.io import UserError, read_json, write_json, write_table
+from seedbed.tables.cells import difference, significant, trained_on
 from seedbed.tables.pages.legends import without_interval
-from seedbed.tables.plan import AvailableModel, AvailableTask
-from seedbed.tables.specs import TableSpec
-from seedbed.tables.tabulate import COLUMNS, COMPARED, read, write
+from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
+from seedbed.tables.published import Published
+from seedbed.tables.settings import Statistics
+from seedbed.tables.specs import Overall, TableSpec
+from seedbed.tables.tabulate import COLUMNS, COMPARED, measure_blocks, read, tabulate, write
 from tests.programs import call
-from tests.unit.tables.conftest import page
+from tests.unit.tables.conftest import page, write_score
 
 KEY = ["backbone", "column", "recipe", "language"]
 
@@ -256,6 +258,30 @@ def test_an_average_is_an_attempt_at_the_papers_over_as_many_languages(study, sp
     assert cell(table, "xllora", "hau")["verdict"] != ""
 
 
+@pytest.mark.parametrize(
+    ("lacking", "languages", "attempt"),
+    [(False, None, True), (False, 2, True), (False, 7, False), (True, None, False)],
+)
+def test_a_mean_of_all_columns_is_an_attempt_at_the_papers_over_as_many(study, spec, lacking, languages, attempt):
+    """Paper 004, tables 3 and 5: its means are over columns, or pairs, that a study may lack."""
+    columns = spec.columns[:1] + [spec.columns[0].model_copy(update={"label": "Lost", "tasks": ("lost",)})] * lacking
+    mean = Overall(label="All", paper_task="STS", paper_languages=languages)
+    table = study.tabulate(spec.model_copy(update={"columns": columns, "over_columns": [mean], "partial": True}))
+    row = cell(table, "xllora", "avg", column="All")
+    assert (row["verdict"] != "", "other data" in row["paper_note"]) == (attempt, not attempt)
+    assert row["value"] == cell(table, "xllora", "avg")["value"]
+
+
+@pytest.mark.parametrize("over", ["columns", "languages"])
+def test_a_mean_of_two_columns_of_one_task_counts_its_items_once(study, spec, over):
+    columns = [spec.columns[0].model_copy(update={"label": label}) for label in ("one", "other")]
+    means = [Overall(label="Both", over=over), Overall(label="Nested", columns=("one", "Both"), over=over)]
+    table = study.tabulate(spec.model_copy(update={"columns": columns, "over_columns": means}))
+    for label in ("one", "Both", "Nested"):
+        row = cell(table, "xllora", "avg", column=label)
+        assert row["n"] == 161 and row["value"] == pytest.approx(cell(table, "xllora", "avg", column="one")["value"])
+
+
 def test_a_backbone_that_the_paper_lacks_has_no_number_of_it(make, spec):
     study = make(backbones={"me5-small": ""}, resamples=100)
     table = study.tabulate(spec)
@@ -444,7 +470,41 @@ def test_a_table_survives_the_disk(table, tmp_path):
     assert first[0] == ",".join(COLUMNS) and "nan" not in "".join(first)
     written = pd.read_csv(tmp_path / "table.csv", dtype=str, keep_default_na=False).iloc[-1]
     lengths = {name: len(written[name].partition(".")[2]) for name in ("value", "difference_low", "p_adjusted", "n")}
-    assert lengths == {"value": 3, "difference_low": 3, "p_adjusted": 4, "n": 0}
+    assert lengths == {"value": 6, "difference_low": 6, "p_adjusted": 4, "n": 0}
+
+
+@pytest.mark.parametrize(("more", "mark"), [(0.0004, "▲"), (-0.0004, "▼")])
+def test_a_difference_below_what_is_printed_is_marked_by_its_sign(tmp_path, more, mark):
+    """Alignment of 600 pairs by two encoders that are nearly alike: the difference is printed as 0.000."""
+    rng = np.random.default_rng(0)
+    alike = rng.uniform(0.02, 0.03, 600)
+    scores = tmp_path / "scores"
+    for recipe, distances in (("base", alike), ("other", alike + more + rng.normal(0, 0.0005, 600))):
+        path = scores / f"b/{recipe}/hau/0/geometry/hau.json"
+        items = pd.DataFrame({"id": [f"{place}" for place in range(600)], "distance": distances})
+        write_table(items, path.with_suffix(".items.tsv"))
+        about = {"protocol": "geometry", "metrics": {"alignment": distances.mean()}, "items": "hau.items.tsv"}
+        write_json(about | {"dataset": {"origin": [{"kind": "hub", "name": "here"}]}}, path)
+    column = {"label": "Alignment", "protocol": "geometry", "metric": "alignment"}
+    recipes = {"base": "Base", "other": "Other"}
+    of_table = TableSpec.model_validate({"title": "T", "caption": "c", "columns": [column], "recipes": recipes})
+    tasks = {"geometry": AvailableTask(protocol="geometry", languages=["hau"])}
+    systems = [System(recipe=recipe, language="*", seeds=[0]) for recipe in recipes]
+    blocks = plan(of_table, systems, {"b": AvailableModel()}, tasks, "base")
+    measured = [*measure_blocks(blocks, scores, Statistics(), of_table)]
+    write(tabulate(measured, Statistics(), Published(None, tmp_path)), tmp_path / "table.csv")
+    row = cell(read(tmp_path / "table.csv"), "other", "hau", "Alignment", "b")
+    assert difference(row, 3) == f"+0.000 [0.000, 0.000] {mark}"
+
+
+def test_a_tenth_is_rounded_from_the_score_itself(make, spec, tmp_path):
+    """13 hits of 107 are 12.1495 per cent."""
+    study = make(languages=("hau",), recipes=("crosslingual", "xllora"), seeds=1, n=107, resamples=100)
+    for recipe in ("crosslingual", "xllora"):
+        hits = pd.DataFrame({name: np.arange(107) < 13 for name in ("forward", "backward")}).astype(int)
+        write_score(study.score("xlmr", recipe, 1, "kolibri-bitext", "hau"), "bitext", hits, 13 / 107, "here")
+    write(study.tabulate(spec), tmp_path / "table.csv")
+    assert "**12.1** [" in page(read(tmp_path / "table.csv"), spec).partition("Bitext retrieval, xlmr")[2]
 
 
 def test_another_csv_is_refused(tmp_path):
