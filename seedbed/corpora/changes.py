@@ -1,7 +1,5 @@
 """Settings of how a source changes rows after reading: replacements, joins, transliteration, adjacent rows."""
 
-from __future__ import annotations
-
 import re
 from typing import Annotated, Any, Literal, Self
 

@@ -1,7 +1,5 @@
 """Mining of nearest neighbours of sentences in a pool of any size, block by block."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Poolings: sentence-transformers modules that turn token states into a sentence vector."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, ClassVar
 

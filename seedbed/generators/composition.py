@@ -4,8 +4,6 @@ AdaMergeX's code adds A to A and B to B ("factors"). That is not the equation on
 of sums has cross terms. "product" is the equation exactly: it stacks the three adapters to rank 3r.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Settings of generators: the language model, its adapters, its prompts and its sampling."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self

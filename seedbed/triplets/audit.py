@@ -1,7 +1,5 @@
 """Audit of triplets: which may be used for training, and why others are rejected."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -4,8 +4,6 @@ A fault is a pair: which rows (n,) have it, and its name. Each audit puts its fa
 first one counts.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Lexical overlap within triplets, generated or gold (paper 000, figure 5)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray

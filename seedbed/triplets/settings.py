@@ -1,7 +1,5 @@
 """Settings of the audit of triplets."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from seedbed.settings import Once, Settings

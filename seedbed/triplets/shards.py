@@ -1,7 +1,5 @@
 """Shards of a language's triplets: the anchors of each, and its file with a digest."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

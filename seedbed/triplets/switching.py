@@ -4,8 +4,6 @@
 judged, by statistics of the study's own two corpora.
 """
 
-from __future__ import annotations
-
 import math
 import unicodedata
 from collections import Counter

@@ -1,7 +1,5 @@
 """Audit of a translated corpus: which rows may be used for training; ids do not change."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -3,8 +3,6 @@
 faiss's flat index finds candidates, in float32; these are scored and ordered in float64.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import NamedTuple, get_args
 

@@ -1,7 +1,5 @@
 """Downloads: fetched once, verified against a pin or the lock file, and never unpacked outside their folder."""
 
-from __future__ import annotations
-
 import contextlib
 import fnmatch
 import gzip

@@ -1,7 +1,5 @@
 """From a source's columns to ours: renaming, dividing, rewriting, and splitting rows into buckets."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

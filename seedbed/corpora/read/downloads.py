@@ -1,7 +1,5 @@
 """Downloads by URL, with retries and resuming after a broken connection or a killed job."""
 
-from __future__ import annotations
-
 import http.client
 import sys
 import time

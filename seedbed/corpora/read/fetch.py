@@ -1,7 +1,5 @@
 """From a source to a corpus: cleaned, checked, without repetitions, with a record of its origin."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from functools import partial

@@ -1,7 +1,5 @@
 """Folders of data that a study names and uses as `{placeholders}` in its sources."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Pairs of consecutive sentences of documents."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pandas as pd

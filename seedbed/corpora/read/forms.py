@@ -1,7 +1,5 @@
 """File formats: from the bytes of a file to rows of text, in blocks."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Joining two readings of a source, by ids or by columns."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

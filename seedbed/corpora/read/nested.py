@@ -1,7 +1,5 @@
 """Values inside objects of a row, under dotted names such as `question.choices.text`."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Selection of anchors, the sentences for which triplets are generated."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any

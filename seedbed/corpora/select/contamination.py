@@ -1,10 +1,9 @@
 """Decontamination: finding training texts that repeat evaluation texts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
@@ -24,7 +23,7 @@ class EvaluationTexts:
         self.grams = np.unique(np.fromiter((gram for text in texts for gram in _grams(text)), np.int64))
 
     @classmethod
-    def read(cls, sets: Iterable[Path]) -> EvaluationTexts:
+    def read(cls, sets: Iterable[Path]) -> Self:
         """All texts of files of evaluation sets: both sentences of pairs, queries and documents, translations."""
         no_text = ["id", *NO_TEXT, *OPTIONAL["retrieval"], "finish"]
         tables = [read_table(path, ["id"]).drop(columns=no_text, errors="ignore") for path in sets]

@@ -4,10 +4,9 @@ Ready-made identifiers lack many low-resource languages; the study's own two cor
 two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -44,7 +43,7 @@ class LanguageId:
             yield self._grams.transform([comparable(text) for text in texts[start : start + BATCH]])
 
     @classmethod
-    def read(cls, language: Path, pivot: Path) -> LanguageId:
+    def read(cls, language: Path, pivot: Path) -> Self:
         """Fit on corpus files, or on the samples of them that `subset.sentences` gives, with the same result."""
         return cls(*(list(sentences(read_blocks(path, ["id", "text"]))["text"]) for path in (language, pivot)))
 

@@ -1,7 +1,5 @@
 """Selection of seed pairs, the only parallel text of a training, and removing their sentences from pools."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """Reproducible subsets of a table, which depend only on the rows' ids: for anchors, generation and training."""
 
-from __future__ import annotations
-
 from functools import reduce
 
 import pandas as pd

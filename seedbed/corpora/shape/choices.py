@@ -1,7 +1,5 @@
 """Multiple-choice questions: the answers as a JSON list, and the number of the right one."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Normal forms of a text (for storing and for comparing), and its words, terms, length and script."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import unicodedata

@@ -1,7 +1,5 @@
 """Checking labels and gold scores, and reading labelled pairs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

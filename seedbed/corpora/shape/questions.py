@@ -1,7 +1,5 @@
 """Extractive questions: answers with their positions in a context, both as JSON lists."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Model soups: the mean of several encoders' weights."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 
 import torch

@@ -1,7 +1,5 @@
 """Static encoders: one vector for each token, and a text is their mean (Model2Vec)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

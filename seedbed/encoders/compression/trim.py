@@ -1,7 +1,5 @@
 """Vocabulary trimming: an encoder without the tokens that texts do not use."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterable, Sequence

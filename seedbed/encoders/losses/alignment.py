@@ -1,7 +1,5 @@
 """The loss of the objective `alignment`: an encoder's vectors against fixed vectors of pivot-language sentences."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

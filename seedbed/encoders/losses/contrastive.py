@@ -1,7 +1,5 @@
 """Contrastive losses as functions of sentence vectors, and SimCSE's as a sentence-transformers loss."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

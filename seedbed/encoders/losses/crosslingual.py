@@ -1,7 +1,5 @@
 """Batches with sentences in several languages: sampling each sentence's language, and reordering vectors into rows."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Losses of the objectives `correlation` and `listwise`, with queues of earlier batches: LaSR (paper 002)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal
 

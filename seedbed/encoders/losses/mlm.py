@@ -1,7 +1,5 @@
 """Masked language modelling: masks, the loss of masked tokens, and that in addition to a contrastive loss."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -2,9 +2,8 @@
 unsupervised visual representation learning").
 """
 
-from __future__ import annotations
-
 import copy
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -94,6 +93,6 @@ class MomentumEncoder(nn.Module):
         self.copy = copy.deepcopy(module, frozen).requires_grad_(False)
         self.eval()
 
-    def train(self, mode: bool = True) -> MomentumEncoder:
+    def train(self, mode: bool = True) -> Self:
         """Stay in evaluation mode, whatever `mode` says."""
         return super().train(False)

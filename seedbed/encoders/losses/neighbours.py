@@ -1,7 +1,5 @@
 """The loss of the objective `neighbours`: projection head, momentum encoder and queue (NeighXLM, paper 001)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 

@@ -1,7 +1,5 @@
 """The loss of the objective `retention`: contrast of monolingual pairs that preserves cross-lingual retrieval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Facts about single rows that losses need: whether a row has a negative, and values such as gold scores."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 

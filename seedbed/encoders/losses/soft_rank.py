@@ -1,7 +1,5 @@
 """Differentiable ranks, and losses of rank correlation and of nDCG that use them (paper 002, appendix A.4)."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 import torch

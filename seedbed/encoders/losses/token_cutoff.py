@@ -1,7 +1,5 @@
 """Token cutoff: texts lose a random share of their tokens in training."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

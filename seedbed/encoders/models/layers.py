@@ -1,7 +1,5 @@
 """Token means of an encoder's layers: of all layers at once, or of one layer without computing those above it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """An encoder's input embeddings, read alone: of a model of any size its tokenizer and one table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

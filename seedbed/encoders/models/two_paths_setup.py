@@ -1,7 +1,5 @@
 """Building a two-path encoder from an encoder of texts and an English encoder."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """A file of precomputed vectors of texts: those of pivot sentences, for alignment."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from collections.abc import Iterable, Mapping, Sequence

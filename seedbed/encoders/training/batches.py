@@ -4,8 +4,6 @@ All sampling happens here, from the seed alone; training then takes the rows in 
 the batches that it would have had.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

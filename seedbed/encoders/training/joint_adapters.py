@@ -1,13 +1,11 @@
 """Joint training of the parallel adapters of several languages' encoders, on rows in different languages."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -216,7 +214,7 @@ class JointContrast(nn.Module):
         """The encoder of a language."""
         return self.encoders[self.codes.index(code)]
 
-    def train(self, mode: bool = True) -> JointContrast:
+    def train(self, mode: bool = True) -> Self:
         """Turn dropout on in encoders whose adapters are trained, and off in the others."""
         super().train(mode)
         for code in {*self.codes} - {*self.learning}:

@@ -1,7 +1,5 @@
 """Masked language modelling of a backbone in one language (paper 004, section 3, "Language Adaptation")."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 from itertools import chain, islice

@@ -1,7 +1,5 @@
 """Selection of the trained weights: the whole encoder, adapters of its backbone, or the modules after the backbone."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from pathlib import Path

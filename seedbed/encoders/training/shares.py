@@ -4,8 +4,6 @@ So the loss, with its negatives, its queues and its own weights, is that of one 
 in each of them, which costs little compared with the encoding.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

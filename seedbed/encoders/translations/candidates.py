@@ -1,7 +1,5 @@
 """Candidate translations of texts: from the rows of `translations.candidates` to tensors, and back."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Choosing one translation for each text."""
 
-from __future__ import annotations
-
 import hashlib
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Files of chosen translations: the English of each text, and whose it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from itertools import compress
 from pathlib import Path

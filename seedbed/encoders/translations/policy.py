@@ -2,8 +2,6 @@
 002, section 4.1).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Similarity (n, k) of each text and its candidate translations."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import torch

@@ -4,8 +4,6 @@ Source: Dobler and de Melo (2023, "FOCUS: Effective Embedding Initialization for
 Multilingual Models"), section 3; paper 004, section 3, uses it.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -4,8 +4,6 @@ transformers' `train_new_from_iterator` is not reproducible: scores of a unigram
 run to run, and WordPiece selects other tokens, since its first ones are in the order of a hash.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import re

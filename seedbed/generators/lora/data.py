@@ -1,7 +1,5 @@
 """Training examples of adapters: rows of text become token ids, with the same prompts as in generation."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Gemma 3 has a vocabulary of 262k tokens, and most tokens of an example are prompt, which has no loss.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial

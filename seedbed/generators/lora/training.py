@@ -1,7 +1,5 @@
 """Training of one adapter of a language model."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence

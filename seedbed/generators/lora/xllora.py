@@ -4,8 +4,6 @@ For each polarity a premise is sampled in one language, maybe different ones, as
 equal shares, as far as there are enough texts.
 """
 
-from __future__ import annotations
-
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping

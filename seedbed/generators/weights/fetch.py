@@ -1,7 +1,5 @@
 """A model becomes a local directory that transformers loads offline."""
 
-from __future__ import annotations
-
 import fnmatch
 import importlib
 import shutil

@@ -1,7 +1,5 @@
 """The type of a language model in a folder, from its configuration."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from seedbed import model_files

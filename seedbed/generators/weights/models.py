@@ -1,7 +1,5 @@
 """Loading language models and their adapters, with all of their weights or not at all."""
 
-from __future__ import annotations
-
 import importlib.util
 import warnings
 from pathlib import Path

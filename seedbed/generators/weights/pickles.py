@@ -1,7 +1,5 @@
 """Pickled weights of a model become safetensors, without ever being executed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Checks of a model's files as they came: weights that are not cut short, and a tokenizer that opens and fits them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from safetensors import SafetensorError, safe_open

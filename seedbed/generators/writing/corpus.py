@@ -1,7 +1,5 @@
 """Translations of a corpus from one loaded model, by a job that may be killed at any time."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pandas as pd

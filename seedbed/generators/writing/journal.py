@@ -1,7 +1,5 @@
 """Completions on disk: a job that was killed, or whose server failed, resumes; no completion is generated twice."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -4,8 +4,6 @@ LiRA, 4.1.2, has three scores from 1 to 10, and neither prompt nor parsing. An e
 how sure a model is.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

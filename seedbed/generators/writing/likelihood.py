@@ -6,8 +6,6 @@ position of its depth. So what all candidates share is read once. A model that c
 whole sequences. An encoder-decoder reads prompts by its encoder and answers by its decoder.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

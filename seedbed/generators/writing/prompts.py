@@ -4,8 +4,6 @@ Training and generation share these functions. Texts are untrusted: a premise ma
 name of a special token, and none of them may change the prompt around it.
 """
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Soft prompts: vectors between the tokens of a prompt, as an adaptor makes them (LiRA, paper 002)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import torch

@@ -1,7 +1,5 @@
 """Translations into the pivot language, each text once, by a job that may be killed at any time (LiRA, section 4.1)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

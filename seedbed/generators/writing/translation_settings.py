@@ -1,7 +1,5 @@
 """Settings of translators, who put texts into the pivot language, and of judges of what they wrote (LiRA, 4.1)."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator

@@ -4,8 +4,6 @@ A text is identified by a hash of its content, so that equal texts of two corpor
 are one text.
 """
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 from collections.abc import Mapping

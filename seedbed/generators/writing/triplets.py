@@ -1,7 +1,5 @@
 """Generation of positives and negatives with one loaded model, by a job that may be killed at any time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 

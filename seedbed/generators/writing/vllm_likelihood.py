@@ -6,8 +6,6 @@ digit, after nothing and after "1". vLLM's prefix cache encodes shared prefixes 
 used, because they encode each answer with its whole prompt again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A quantised GGUF file becomes a directory of bfloat16 safetensors that transformers loads and trains."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import struct

@@ -4,8 +4,6 @@ Layout (little-endian): magic, version, seven dimensions, epsilon, block size; t
 point -> code points); a directory of tensors, float32 or 18 bytes for 32 weights (a float16 scale, 4-bit numbers).
 """
 
-from __future__ import annotations
-
 import io
 import struct
 import unicodedata

@@ -1,7 +1,5 @@
 """Back ends that run a language model: one interface, the same prompts and the same files."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib
 from collections.abc import Iterator, Sequence

@@ -4,8 +4,6 @@
 its own template: it is for models whose tokenizer and template are not public (GPT-4o).
 """
 
-from __future__ import annotations
-
 import math
 import sys
 import threading

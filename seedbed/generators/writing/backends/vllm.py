@@ -1,7 +1,5 @@
 """Generation with vLLM, offline; tested with 0.32, whose LLM, SamplingParams and TokensPrompt are those of 0.33."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
