@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
 
 from seedbed import manifests
 from seedbed.encoders.compression.settings import COMPARED, ORIGINAL, Copies
@@ -14,9 +15,6 @@ from seedbed.encoders.models import loading, onnx_int8, two_paths
 from seedbed.encoders.prompts import Prefix
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
-
-LEAST = 2
-"""The minimum number of texts."""
 
 
 def compress(
@@ -38,15 +36,10 @@ def compress(
     Args:
         weights: the original encoder's folder.
         texts: sentences without prompts, two or more.
-        copies: the way of compression.
-        training: its pooling and `layers` are used to load the encoder.
-        prefix: the prompt before every text, or language -> prompt.
-        language: the language whose prompt is the default, if `prefix` is a mapping.
-        seed: the seed in the manifest.
-        output: the folder that is written; it is replaced as a whole at the end.
-        about: facts for the card.
+        training: its pooling and `layers` are used to load the encoder, as are `prefix`, `language` and `seed`: see
+            `loading.load`.
+        output: the folder that is written; it is replaced as a whole at the end. `about` and `tell` are as in `save`.
         folders: folders of further encoders, see `Copy.compress`.
-        tell: writes the card; None: no card.
 
     Returns:
         The way of compression with its settings, the number of texts, `examples` that the original was trained on,
@@ -57,8 +50,8 @@ def compress(
             texts; or settings that the encoder or the texts do not allow.
     """
     name, way, texts = copies.name, copies.way, [*texts]
-    if len(texts) < LEAST:
-        raise UserError(f"{name}: {len(texts)} texts; at least {LEAST} are needed")
+    if len(texts) < 2:
+        raise UserError(f"{name}: {len(texts)} texts; at least 2 are needed")
     for code, what in ((two_paths.CODE, "reads two texts"), (onnx_int8.CODE, "is in integers")):
         if (weights / code).is_file():
             raise UserError(f"{weights}: this encoder {what} and cannot be copied; copy one that it was made from")
@@ -70,12 +63,18 @@ def compress(
         language=language,
         seed=seed,
     )
+    if not isinstance(encoder[0], Transformer):
+        raise UserError("copy: this encoder has no transformer; copy the one that it was made from")
+    if type(encoder[0]) is not Transformer:
+        raise UserError("copy: this encoder has parallel adapters; copy the one that was aligned")
     some, was = texts[:COMPARED], size(encoder)
     before = encoder.encode(some)
     small = way.compress(encoder, texts, {**(folders or {}), ORIGINAL: weights})
     agreed = agreement(before, small.encode(some))
     small = way.for_saving(small)
-    facts = {"copy": name, **way.model_dump(mode="json"), "texts": len(texts), "examples": _learnt(weights)}
+    known = manifests.of(weights) if (weights / manifests.MANIFEST).is_file() else {}  # of a backbone none
+    learnt = manifests.trained_rows(known) or 0
+    facts = {"copy": name, **way.model_dump(mode="json"), "texts": len(texts), "examples": learnt}
     facts |= {} if agreed is None else {"agreement": round(agreed, 4)}
     facts |= {f"{key} of the original": value for key, value in was.items()} | size(small)
     save(small, output, {**about, "seed": seed}, facts, weights, tell=tell)
@@ -106,10 +105,3 @@ def agreement(one: np.ndarray, other: np.ndarray) -> float | None:
     if min(map(np.ptp, cosines)) < 1e-6:
         return None
     return float(np.corrcoef(*cosines)[0, 1])
-
-
-def _learnt(weights: Path) -> int:
-    """The rows that an encoder was last trained on; 0: none, as of a backbone."""
-    if not (weights / manifests.MANIFEST).is_file():
-        return 0
-    return manifests.trained_rows(manifests.of(weights)) or 0

@@ -41,7 +41,7 @@ class Copy(Settings):
         """Make the compressed encoder; the given encoder may be changed in place.
 
         Args:
-            encoder: the original.
+            encoder: the original, whose first module is a plain transformer.
             texts: sentences without prompts.
             folders: ORIGINAL -> the given encoder's folder; with `of_seeds` also a folder for each other seed; with
                 `of_start` also START -> the start point's.
@@ -116,14 +116,7 @@ class Bfloat16(Copy):
     """Weights rounded to bfloat16: half the bytes; they are float32 again when loaded."""
 
     def compress(self, encoder, texts, folders):
-        """Round the transformer's weights in place; the texts are not used.
-
-        Raises:
-            UserError: the encoder has no transformer, or one with parallel adapters.
-        """
-        from seedbed.encoders.compression.trim import require_plain
-
-        require_plain(encoder)
+        """Round the transformer's weights in place; the texts are not used."""
         for weight in encoder[0].auto_model.parameters():
             weight.data = weight.data.bfloat16().float()
         return encoder
@@ -146,9 +139,7 @@ class Int8(Copy):
     def compress(self, encoder, texts, folders):
         """Quantise the transformer, see `quantized`; the texts are not used."""
         from seedbed.encoders.compression.onnx_int8 import quantized
-        from seedbed.encoders.compression.trim import require_plain
 
-        require_plain(encoder)
         return quantized(encoder)
 
 

@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Transformer
 from tokenizers import Tokenizer
 from torch import nn
 from transformers import PreTrainedTokenizerFast
@@ -18,13 +17,7 @@ KINDS = ("Unigram", "WordPiece")
 
 
 def count_tokens(encoder: SentenceTransformer, texts: Iterable[str]) -> Counter[int]:
-    """Count the tokens of texts by id, without special tokens.
-
-    Raises:
-        UserError: the encoder has no transformer, or one with parallel adapters, which are made for its whole
-            vocabulary.
-    """
-    require_plain(encoder)
+    """Count the tokens of texts by id, without special tokens."""
     found: Counter[int] = Counter()
     for text in texts:
         found.update(encoder.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
@@ -74,16 +67,10 @@ def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tok
 def trim(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) -> SentenceTransformer:
     """Remove from an encoder, in place, the tokens that texts do not use, with or without its prompts before them.
 
-    With `least` 1 its vectors of these texts are unchanged. Source: Abdaoui et al. (2020, "Load what you need"), who
-    trim multilingual models to the tokens of a language.
-
-    Args:
-        encoder: changed in place and returned.
-        texts: sentences without prompts.
-        least: occurrences that a token needs.
+    `least` is the `least_count` of `Trimmed`, which names the source. The texts have no prompts.
 
     Raises:
-        UserError: a tokenizer that cannot be cut, or an encoder without a plain transformer.
+        UserError: a tokenizer that cannot be cut.
     """
     counts: Counter[int] = Counter()
     for prompt in sorted({"", *encoder.prompts.values()}):
@@ -108,15 +95,3 @@ def trim(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) 
     model.set_input_embeddings(rows)
     model.config.vocab_size, model.config.pad_token_id = len(ids), padding
     return encoder
-
-
-def require_plain(encoder: SentenceTransformer) -> None:
-    """Check that an encoder can be compressed.
-
-    Raises:
-        UserError: it has no transformer, or one with parallel adapters.
-    """
-    if not isinstance(encoder[0], Transformer):
-        raise UserError("copy: this encoder has no transformer; copy the one that it was made from")
-    if type(encoder[0]) is not Transformer:
-        raise UserError("copy: this encoder has parallel adapters; copy the one that was aligned")

@@ -444,12 +444,12 @@ def test_an_encoder_that_is_saved_again_has_no_pooler_of_random_weights_either(w
 def test_what_cannot_be_copied_is_told_in_one_line(weights, made, tmp_path):
     encoder = loading.load(weights, pooling="mean")
     add_adapters(encoder, reduction=2, scaling=4.0, seed=0)
-    for copy in (Trimmed(), Static(), Bfloat16(), Int8()):
+    save(encoder, tmp_path / "adapted", {}, {})
+    for way, settings in WAYS.items():
         with pytest.raises(UserError, match=r"parallel adapters; copy.*aligned"):
-            copy.compress(encoder, TEXTS, {})
-    condensed = loading.open_encoder(made({"static": {"dimensions": 8}}))
+            make(tmp_path / "adapted", tmp_path, {way: settings}, TEXTS, "2", pooling="own")
     with pytest.raises(UserError, match="no transformer; copy"):
-        trim.trim(condensed, TEXTS)
+        make(made({"static": {"dimensions": 8}}), tmp_path, {"trimmed": {}}, TEXTS, "2", pooling="own")
     with pytest.raises(UserError, match=r"static.dimensions: 400.*32.*give fewer"):
         made({"static": {"dimensions": 400}})
     with pytest.raises(UserError, match=r"trimmed: 1 texts.*2"):
