@@ -3,6 +3,7 @@
 from typing import Literal
 
 import torch
+from scipy.stats import rankdata
 from torch import Tensor
 
 from seedbed.io import UserError
@@ -12,7 +13,7 @@ EPSILON = 1e-8
 
 
 def soft_ranks(scores: Tensor, *, temperature: float) -> Tensor:
-    """Differentiable ranks of scores: about 1 for the smallest score.
+    """Differentiable ranks of scores: about 1 for the smallest score; in float32 or more precise.
 
     R_i = 1 + sum_{j != i} sigmoid((s_i - s_j) / t). Source: paper 002, equation 30, which as printed includes j = i, so
     that every rank is greater by 1/2.
@@ -20,9 +21,6 @@ def soft_ranks(scores: Tensor, *, temperature: float) -> Tensor:
     Args:
         scores: (..., n), in any order. A score of minus infinity means that there is no item: it changes no other rank.
         temperature: t, above 0. As t approaches 0 these become the ordinary ranks, with ties at their mean.
-
-    Returns:
-        Ranks of the shape of `scores`, in float32 or more precise.
     """
     return 1 + _ahead(scores, temperature, ascending=True).sum(dim=-1)
 
@@ -73,15 +71,9 @@ def correlation_loss(
         for old, new in zip(before, (predicted, gold), strict=True)
     )
     ranks = soft_ranks(predicted, temperature=temperature)
-    linear, ranked = _pearson(predicted, gold), _pearson(ranks, average_ranks(gold))
+    gold_ranks = torch.from_numpy(rankdata(gold.cpu().numpy())).to(gold)  # equal scores share the mean of their ranks
+    linear, ranked = _pearson(predicted, gold), _pearson(ranks, gold_ranks)
     return pearson_weight * (1 - linear) + (1 - pearson_weight) * (1 - ranked)
-
-
-def average_ranks(scores: Tensor) -> Tensor:
-    """Ranks (n,) of scores (n,), 1 for the smallest; equal scores share the mean of their ranks."""
-    less = (scores[None] < scores[:, None]).sum(dim=1)
-    equal = (scores[None] == scores[:, None]).sum(dim=1)
-    return (less + (equal + 1) / 2).to(scores.dtype)
 
 
 def _pearson(x: Tensor, y: Tensor) -> Tensor:
