@@ -55,6 +55,10 @@ class TrainedWeightsMixin:
                 tensor.copy_(saved[name])
 
 
+class WeightsTrainer(TrainedWeightsMixin, Trainer):
+    """Such a trainer of any module; a tied weight is once in its checkpoints."""
+
+
 class Checkpoints(TrainerCallback):
     """Saves a checkpoint after a number of minutes since the last one or the start; none at the end of training."""
 

@@ -12,8 +12,8 @@ import pandas as pd
 import torch
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
-from torch.utils.data import Dataset, SequentialSampler
-from transformers import Trainer, TrainingArguments
+from torch.utils.data import Dataset
+from transformers import TrainingArguments
 
 from seedbed import manifests
 from seedbed.checkpoints import Run
@@ -28,7 +28,7 @@ from seedbed.encoders.training import batches
 from seedbed.io import UserError, atomic_directory, fingerprint
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
+from seedbed.trainers import WeightsTrainer, encoder_arguments, fit, loss_curve, mixed
 
 
 def train_joint_adapters(
@@ -89,8 +89,9 @@ def train_joint_adapters(
         adam_epsilon=training.epsilon,
         lr_scheduler_type=training.schedule,
         remove_unused_columns=False,
+        train_sampling_strategy="sequential",
     )
-    trainer = _Trainer(model=together, args=arguments, train_dataset=rows, data_collator=together.read)
+    trainer = WeightsTrainer(model=together, args=arguments, train_dataset=rows, data_collator=together.read)
     fit(trainer, run.minutes)
     with atomic_directory(run.output) as directory:
         for code in together.learning:
@@ -144,11 +145,8 @@ class JointRows(Dataset):
 def sample_rows(
     tables: Mapping[str, pd.DataFrame], objective: Objective, training: Training, seed: int, *, times: int
 ) -> tuple[JointRows, dict[str, Any]]:
-    """Sample the rows of a joint training, with the language of each sentence; as `batches.lay_out`, with `times` times
-    as many steps.
-
-    Returns:
-        The rows, and the counts of `batches.lay_out`.
+    """Sample the rows of a joint training, with the language of each sentence, and counts; as `batches.lay_out`, with
+    `times` times as many steps.
 
     Raises:
         UserError: languages with different columns, or rows that fill no batch.
@@ -239,13 +237,12 @@ class JointContrast(nn.Module):
                 code = known or owner
                 texts.setdefault(code, []).append(self.prompts[code][column] + text)
                 places.setdefault(code, []).append((place, column))
-        features = {code: self._tokens(code, found) for code, found in texts.items()}
+        features = {}
+        for code, found in texts.items():
+            read = self.encoder(code).preprocess(found)
+            features[code] = {name: value for name, value in read.items() if isinstance(value, Tensor)}
         keep = torch.tensor([bool(row[-1][1]) for row in rows])
         return {"features": features, "places": places, "keep": None if keep.all() else keep}
-
-    def _tokens(self, code: str, texts: list[str]) -> dict[str, Tensor]:
-        found = self.encoder(code).preprocess(texts)
-        return {name: value for name, value in found.items() if isinstance(value, Tensor)}
 
     def forward(
         self,
@@ -253,15 +250,12 @@ class JointContrast(nn.Module):
         places: Mapping[str, Sequence[tuple[int, int]]],
         keep: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """Compute the loss of one batch.
+        """Compute the loss of one batch: {"loss": a scalar}, as Hugging Face's trainer expects it.
 
         Args:
             features: language -> its tokenised sentences.
             places: language -> row and column in the batch of each of its sentences.
             keep: booleans (batch,), which rows have a negative; None: all, or there is no such column.
-
-        Returns:
-            {"loss": a scalar}, as Hugging Face's trainer expects it.
         """
         vectors = []
         for code, tokens in features.items():
@@ -270,10 +264,3 @@ class JointContrast(nn.Module):
         every = np.concatenate([np.asarray(each) for each in places.values()])
         columns = gather(vectors, [*places.values()], tuple(every.max(axis=0) + 1))
         return {"loss": simcse(*columns, temperature=self.training_settings.temperature, keep=keep)}
-
-
-class _Trainer(TrainedWeightsMixin, Trainer):
-    """Reads the rows in their order, and keeps the adapters alone in checkpoints."""
-
-    def _get_train_sampler(self, *args: Any) -> SequentialSampler:
-        return SequentialSampler(self.train_dataset)

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.data import Dataset
-from transformers import PreTrainedModel, PreTrainedTokenizerBase, Trainer, TrainingArguments
+from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainingArguments
 
 from seedbed.checkpoints import Run
 from seedbed.encoders.export.save import save_with_head
@@ -23,7 +23,7 @@ from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, fingerprint, sha256
 from seedbed.manifests import versions
 from seedbed.precision import precision
-from seedbed.trainers import TrainedWeightsMixin, encoder_arguments, fit, loss_curve, mixed
+from seedbed.trainers import WeightsTrainer, encoder_arguments, fit, loss_curve, mixed
 from seedbed.weights import open_tokenizer
 
 TOGETHER = 1000
@@ -77,7 +77,7 @@ def adapt(
     key = [hashlib.sha256(rows).hexdigest(), settings.model_dump(mode="json"), sha256(weights), versions()]
     checkpoints = run.state / fingerprint(key)
     torch.manual_seed(mixed(settings.seed))
-    trainer = _Trainer(
+    trainer = WeightsTrainer(
         model=Predicting(model, tokenizer, settings.probability),
         args=encoder_arguments(
             TrainingArguments,
@@ -158,7 +158,3 @@ class _Blocks(Dataset):
 
     def __getitem__(self, place: int) -> dict[str, Tensor]:
         return {"input_ids": torch.from_numpy(self.rows[place].astype(np.int64))}
-
-
-class _Trainer(TrainedWeightsMixin, Trainer):
-    """Keeps each weight once in checkpoints: a tied decoder is the word embeddings."""
