@@ -51,7 +51,7 @@ def layout(
     parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published, papers)]
     if spec.paper and not compared:
         parts.append("**No number here has a counterpart in the paper.**")
-    metrics = {column.metric: column.measured for column in spec.columns}
+    metrics = _metrics(spec)
     if spec.across == "languages":
         parts += _by_language(table, metrics, quoted, compared=compared)
     else:
@@ -63,6 +63,17 @@ def layout(
     return "\n\n".join([*parts, *papers_numbers(table, spec, published)]) + "\n"
 
 
+def _metrics(spec: TableSpec) -> dict[str, Metric]:
+    """Label of a column, or of a mean of columns -> its metric; a mean has that of the first of its columns.
+
+    Metrics of two protocols may have one name, such as the mean of `lengths` and of `norms`.
+    """
+    found = {column.label: column.measured for column in spec.columns}
+    for mean in spec.over_columns:
+        found[mean.label] = found[next(iter(mean.columns or found))]
+    return found
+
+
 def _by_language(
     table: pd.DataFrame,
     metrics: Mapping[str, Metric],
@@ -72,13 +83,15 @@ def _by_language(
 ) -> list[str]:
     """A block for each backbone and column; a legend of marks that is the same for all appears once, at the first."""
     blocks = {key: without_lone_average(block) for key, block in table.groupby(["backbone", "column"], sort=False)}
-    marks = {key: legends.of_marks(block, metrics[block["metric"].iloc[0]]) for key, block in blocks.items()}
+    marks = {
+        (backbone, column): legends.of_marks(block, metrics[column]) for (backbone, column), block in blocks.items()
+    }
     marks = {key: marked for key, marked in marks.items() if not legends.is_overlap(blocks[key])}
     once = len(marks) > 1 and len({*marks.values()}) == 1
     parts = [*dict.fromkeys(marks.values())] if once else []
     for (backbone, column), block in blocks.items():
         title = f"{column}, over backbones" if backbone == AVERAGE else ", ".join(filter(None, (column, backbone)))
-        metric, own = metrics[block["metric"].iloc[0]], quoted.get((backbone, column), ())
+        metric, own = metrics[column], quoted.get((backbone, column), ())
         if legends.is_overlap(block):
             legend = [legends.of_overlaps(block, metric)]
         else:
@@ -98,7 +111,7 @@ def _differences(differences: pd.DataFrame, methods: Mapping[str, str], metrics:
             where = [column, "over backbones" if backbone == AVERAGE else backbone]
             where += [row["language"]] if row["language"] != AVERAGE else []
             names = (methods.get(recipe, recipe) for recipe in (row["recipe"], row["baseline"]))
-            shown = difference(row, metrics[row["metric"]].decimals)
+            shown = difference(row, metrics[column].decimals)
             lines.append([", ".join(filter(None, where)), " less ".join(names), shown])
     level = differences["level"].iloc[0]
     legend = (
@@ -198,10 +211,10 @@ def _summary(
     rows = [(names[system], rows) for system, rows in averages.groupby(["backbone", "recipe"], sort=False)]
     by_group: dict[str, dict[str, _Head]] = {}
     for name, own in averages.groupby("column", sort=False):
-        group, metric = groups.get(name, ""), metrics[own["metric"].iloc[0]]
+        group, metric = groups.get(name, ""), metrics[name]
         head = _Head(name.removesuffix(f", {group}"), metric.decimals, best_of(own, metric))
         by_group.setdefault(group, {})[name] = head
-    hundredths = all(metrics[name].points == 100 for name in averages["metric"].unique())
+    hundredths = all(metrics[name].points == 100 for name in averages["column"].unique())
     parts = [legends.of_summary(table, averages, hundredths)]
     for group, heads in by_group.items():
         parts += [f"## {group[0].upper()}{group[1:]}"] if group else []

@@ -18,7 +18,7 @@ from seedbed.tables.pages.legends import without_interval
 from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
-from seedbed.tables.specs import Overall, TableSpec
+from seedbed.tables.specs import Column, Overall, TableSpec
 from seedbed.tables.tabulate import COLUMNS, COMPARED, measure_blocks, read, tabulate, write
 from tests.programs import call
 from tests.unit.tables.conftest import page, write_score
@@ -313,6 +313,21 @@ def test_marks_that_all_blocks_share_are_explained_once(make, spec):
     assert text.index("Bold: the best") < text.index("## STS, xlmr") < text.index("## STS, mmbert")
     both = page(several.tabulate(spec), spec)
     assert both.count("Bold: the best of a language.") == 4, "Williams' test is not the permutation test"
+
+
+def test_decimals_are_those_of_a_columns_protocol(study, spec):
+    """Both protocols have a metric `mean`: of lengths to a tenth, of norms to a thousandth."""
+    table = study.tabulate(spec.model_copy(update={"paper": None})).assign(metric="mean")
+    labels = dict.fromkeys(table["column"])
+    columns = [
+        Column(label=label, protocol=protocol, metric="mean")
+        for label, protocol in zip(labels, ("lengths", "norms"), strict=True)
+    ]
+    text = page(table, spec.model_copy(update={"paper": None, "columns": columns}))
+    blocks = text.split("\n## ")[1:]
+    for block, decimals in zip(blocks, (1, 3), strict=True):
+        (row,) = [line for line in block.splitlines() if line.startswith("| Base Encoder")]
+        assert len(re.findall(rf"\d\.\d{{{decimals}}} \[", row)) == 3, row
 
 
 def test_a_table_needs_no_paper(study, spec):
