@@ -36,9 +36,14 @@ def compress(
     Args:
         weights: the original encoder's folder.
         texts: sentences without prompts, two or more.
-        training: its pooling and `layers` are used to load the encoder, as are `prefix`, `language` and `seed`: see
-            `loading.load`.
-        output: the folder that is written; it is replaced as a whole at the end. `about` and `tell` are as in `save`.
+        copies: the way of compression.
+        training: its pooling and `layers` are used to load the encoder.
+        prefix: the prompt before every text, or language -> prompt.
+        language: the language whose prompt is the default, if `prefix` is a mapping.
+        seed: the seed in the manifest.
+        output: the folder that is written; it is replaced as a whole at the end.
+        about: facts for the card.
+        tell: writes the card; None: no card.
         folders: folders of further encoders, see `Copy.compress`.
 
     Returns:

@@ -29,7 +29,17 @@ def condense(
     """Make a static encoder: a text's vector is the mean of its tokens' vectors, which the encoder gives for single
     tokens.
 
-    The keywords are the settings of `Static`, which names the sources. The texts give the tokens and their shares.
+    The vectors are reduced by principal components and multiplied by smoothing / (smoothing + p), where p is the
+    token's share of the texts. Sources: Tulkens and van Dongen (2024, "Model2Vec") for tokens and components; Arora et
+    al. (2017, "A simple but tough-to-beat baseline for sentence embeddings") for the weights.
+
+    Args:
+        encoder: the original, with a plain transformer.
+        texts: sentences, which give the tokens and their shares.
+        dimensions: dimensions of the new vectors.
+        smoothing: see above.
+        whiten: scale all components to the same variance.
+        least_count: occurrences that a token needs in the texts.
 
     Raises:
         UserError: more dimensions than the encoder or the tokens have, or a tokenizer that cannot be cut.

@@ -13,7 +13,7 @@ EPSILON = 1e-8
 
 
 def soft_ranks(scores: Tensor, *, temperature: float) -> Tensor:
-    """Differentiable ranks of scores: about 1 for the smallest score; in float32 or more precise.
+    """Differentiable ranks of scores: about 1 for the smallest score.
 
     R_i = 1 + sum_{j != i} sigmoid((s_i - s_j) / t). Source: paper 002, equation 30, which as printed includes j = i, so
     that every rank is greater by 1/2.
@@ -21,6 +21,9 @@ def soft_ranks(scores: Tensor, *, temperature: float) -> Tensor:
     Args:
         scores: (..., n), in any order. A score of minus infinity means that there is no item: it changes no other rank.
         temperature: t, above 0. As t approaches 0 these become the ordinary ranks, with ties at their mean.
+
+    Returns:
+        Ranks of the shape of `scores`, in float32 or more precise.
     """
     return 1 + _ahead(scores, temperature, ascending=True).sum(dim=-1)
 

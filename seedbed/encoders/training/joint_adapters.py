@@ -145,8 +145,11 @@ class JointRows(Dataset):
 def sample_rows(
     tables: Mapping[str, pd.DataFrame], objective: Objective, training: Training, seed: int, *, times: int
 ) -> tuple[JointRows, dict[str, Any]]:
-    """Sample the rows of a joint training, with the language of each sentence, and counts; as `batches.lay_out`, with
-    `times` times as many steps.
+    """Sample the rows of a joint training, with the language of each sentence; as `batches.lay_out`, with `times` times
+    as many steps.
+
+    Returns:
+        The rows, and the counts of `batches.lay_out`.
 
     Raises:
         UserError: languages with different columns, or rows that fill no batch.
@@ -250,12 +253,15 @@ class JointContrast(nn.Module):
         places: Mapping[str, Sequence[tuple[int, int]]],
         keep: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """Compute the loss of one batch: {"loss": a scalar}, as Hugging Face's trainer expects it.
+        """Compute the loss of one batch.
 
         Args:
             features: language -> its tokenised sentences.
             places: language -> row and column in the batch of each of its sentences.
             keep: booleans (batch,), which rows have a negative; None: all, or there is no such column.
+
+        Returns:
+            {"loss": a scalar}, as Hugging Face's trainer expects it.
         """
         vectors = []
         for code, tokens in features.items():
