@@ -134,12 +134,13 @@ def _numbers(
         if score["n"] >= LEAST_ITEMS:
             drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
             low, high = by.interval(drawn[""], statistics.level)
-            interval = _rounded(metric, low, "low"), _rounded(metric, high, "high")
-    return _rounded(metric, value, "value"), interval
+            interval = _rounded(metric, low), _rounded(metric, high)
+    return _rounded(metric, value), interval
 
 
-def _rounded(metric: Metric, value: float, name: str) -> float:
-    return round(metric.points * value, DECIMALS[name])
+def _rounded(metric: Metric, value: float) -> float:
+    """A score, or a bound of its interval, in points."""
+    return round(metric.points * value, DECIMALS["value"])
 
 
 def metadata(results: Iterable[Result]) -> list[EvalResult]:

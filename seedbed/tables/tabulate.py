@@ -71,8 +71,9 @@ def measure_blocks(
             continue
         measures = [measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
-        by_backbone.setdefault(block.backbone, {})[block.column.label] = block, measures
-        yield block, [*measures, _average(measures, [block])]
+        with_average = [*measures, _average(measures, [block])]
+        by_backbone.setdefault(block.backbone, {})[block.column.label] = block, with_average
+        yield block, with_average
     for same in by_column.values() if spec.over_backbones else ():
         if len(same) > 1:
             averaged = [(each.paper_backbone, language) for each, _ in same for language in each.tests]
@@ -142,13 +143,14 @@ def _items(measures: Sequence[Measure], averaged: Measure) -> dict[str, int]:
 def _means(
     columns: Mapping[str, tuple[Block, list[Measure]]], spec: TableSpec, measured_columns: Sequence[str]
 ) -> Iterator[tuple[Block, list[Measure]]]:
-    """Means of the columns that are measured, and of such means.
+    """Means of the columns that are measured, each with its average last, and of such means.
 
     A backbone or classifier that lacks one of them has no mean: over fewer columns it would not compare with others'.
     Over fewer columns than the spec's, or other languages than the paper's, a mean is no attempt at its.
     """
-    known = {label: (block, _average(measures, [block])) for label, (block, measures) in columns.items()}
-    parts, there = {label: measures for label, (_, measures) in columns.items()}, [*measured_columns]
+    known = {label: (block, measures[-1]) for label, (block, measures) in columns.items()}
+    parts = {label: measures[:-1] for label, (_, measures) in columns.items()}
+    there = [*measured_columns]
     languages = {label: len(block.tests) for label, (block, _) in columns.items()}
     for mean in spec.over_columns:
         labels = mean.columns or measured_columns

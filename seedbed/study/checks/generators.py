@@ -8,7 +8,10 @@ from seedbed.study.recipe import StudyRecipe
 
 
 def of_translators(study: Study) -> None:
-    """Check that translators and judges are generators that can translate and judge as their settings say."""
+    """Check that translators and judges are generators that can translate and judge as their settings say.
+
+    A translator with adapters needs adapters that are trained to translate.
+    """
     for name, translator in study.translators.items():
         where = f"translators.{name}"
         if translator.generator:

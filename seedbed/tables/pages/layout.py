@@ -84,9 +84,10 @@ def _by_language(
     """A block for each backbone and column; a legend of marks that is the same for all appears once, at the first."""
     blocks = {key: without_lone_average(block) for key, block in table.groupby(["backbone", "column"], sort=False)}
     marks = {
-        (backbone, column): legends.of_marks(block, metrics[column]) for (backbone, column), block in blocks.items()
+        (backbone, column): legends.of_marks(block, metrics[column])
+        for (backbone, column), block in blocks.items()
+        if not legends.is_overlap(block)
     }
-    marks = {key: marked for key, marked in marks.items() if not legends.is_overlap(blocks[key])}
     once = len(marks) > 1 and len({*marks.values()}) == 1
     parts = [*dict.fromkeys(marks.values())] if once else []
     for (backbone, column), block in blocks.items():
