@@ -35,6 +35,8 @@ class Job(cli.Job):
             raise ValueError(f"weights: expected lists of {len(self.members)}, one for each of the members")
         if bool(self.dev) != bool(self.task):
             raise ValueError("give `dev` and `task`, or neither")
+        if not self.dev and len(self.weights) > 1:
+            raise ValueError(f"weights: {len(self.weights)} candidates, and no `dev` to choose; give one, or `dev`")
         return self
 
 

@@ -143,7 +143,7 @@ class WeightedLayers(LayersPooling):
         return sum(weight * _single(state) for weight, state in last) / weights.sum()
 
     def _stock_weights(self, layers: int) -> Tensor:
-        return self._unscaled().detach()
+        return self.weights.detach()  # of one scale: encoders are averaged by the weights that they are saved with
 
     def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
         """Save settings and scores."""

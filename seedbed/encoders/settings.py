@@ -250,7 +250,7 @@ class Training(Settings):
     epsilon: float = Field(1.0e-8, gt=0)
     """AdamW's; paper 004: 1e-6."""
     max_length: int = Field(32, gt=2)
-    """Tokens of a sentence in training."""
+    """Tokens of a sentence in training, with those of its prompt."""
     allow_untrained: bool = False
     """With fewer rows than the objective needs, the encoder is saved as it was before training, and tables say that it
     was trained on 0 rows; else the job fails."""

@@ -52,6 +52,7 @@ TRAIN = "--output x --state x --weights x --seed 1"
         ),
         (fuse_encoders, [*FUSE.split(), "[[1,3],[1]]"], "weights: ... lists of 2"),
         (fuse_encoders, [*FUSE.split(), "[]"], "weights: ... lists of 2"),
+        (fuse_encoders, [*FUSE.split(), "[[1,0],[0,1]]"], "weights: 2 candidates ... `dev`"),
         (publish, [], "--what ... first word ... folder of an encoder ... --help"),
         (train_encoder, ["--output", "x"], "--state is required"),
         (train_encoder, ["--seed", "x"], "--seed: ... integer"),

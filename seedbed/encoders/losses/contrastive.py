@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cosine_similarity, cross_entropy, normalize
 
 from seedbed.encoders.losses.rows import drop_absent_negatives
-from seedbed.encoders.losses.token_cutoff import cut_off
+from seedbed.encoders.losses.token_cutoff import cut_texts
 from seedbed.io import UserError
 
 
@@ -203,7 +203,7 @@ class SimCSELoss(nn.Module):
         model: the encoder in training.
         temperature: what cosines are divided by.
         negatives: booleans (rows,), which rows of the table have a negative, see `with_negatives`; None: all.
-        cutoff: the share of its tokens that each text loses, others in each step, see `cut_off`; 0: none.
+        cutoff: the share of its tokens that each text loses, others in each step, see `cut_texts`; 0: none.
     """
 
     def __init__(
@@ -224,8 +224,7 @@ class SimCSELoss(nn.Module):
         """
         columns = list(features)
         if self.cutoff:
-            special = self.model.tokenizer.all_special_ids
-            columns = [cut_off(column, self.cutoff, special) for column in columns]
+            columns = [cut_texts(self.model, column, self.cutoff) for column in columns]
         columns, keep = drop_absent_negatives(columns, self.negatives, rows)
         # All columns in one forward pass: a trained word-embedding matrix then gets one dense gradient, not three.
         # Measured on a random BERT (12 x 384, vocabulary 250,002; 32 triplets, one CPU thread, bfloat16 autocast), in

@@ -10,7 +10,7 @@ from torch.nn.functional import kl_div
 
 from seedbed.encoders.losses.contrastive import cosines, require_rows, simcse
 from seedbed.encoders.losses.rows import of_rows
-from seedbed.encoders.losses.token_cutoff import cut_off
+from seedbed.encoders.losses.token_cutoff import cut_texts
 from seedbed.io import UserError
 
 
@@ -65,9 +65,9 @@ class RetentionLoss(nn.Module):
         """A column of which the texts of pairs alone lose tokens."""
         if not self.cutoff:
             return column
-        cut = cut_off(column, self.cutoff, self.model.tokenizer.all_special_ids)
-        mask = torch.where(pairs[:, None], cut["attention_mask"], column["attention_mask"])
-        return column | {"attention_mask": mask}
+        cut = cut_texts(self.model, column, self.cutoff)
+        masks = [name for name in column if name.startswith("attention_mask")]
+        return column | {name: torch.where(pairs[:, None], cut[name], column[name]) for name in masks}
 
 
 def similarity_distillation(

@@ -4,6 +4,24 @@ from collections.abc import Sequence
 from typing import Any
 
 import torch
+from torch import nn
+
+from seedbed.encoders.models.two_paths import SOURCE, TwoPaths
+
+
+def cut_texts(encoder: nn.Module, features: dict[str, Any], share: float) -> dict[str, Any]:
+    """Mask a random share of the tokens of an encoder's texts, see `cut_off`; of a two-path encoder, those of each text
+    and of its translation.
+    """
+    if not isinstance(encoder[0], TwoPaths):
+        return cut_off(features, share, encoder.tokenizer.all_special_ids)
+    found = features
+    for name, side in encoder[0].sides.items():
+        ending = SOURCE if name == "source" else ""
+        own = {key.removesuffix(ending): value for key, value in features.items() if key.endswith(ending)}
+        mask = cut_off(own, share, side.tokenizer.all_special_ids)["attention_mask"]
+        found = found | {f"attention_mask{ending}": mask}
+    return found
 
 
 def cut_off(features: dict[str, Any], share: float, special: Sequence[int]) -> dict[str, Any]:

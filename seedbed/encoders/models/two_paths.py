@@ -25,6 +25,8 @@ CODE = "two_paths.py"
 """Name of the copy of this file in the encoder's folder."""
 SIDES = ("source", "english")
 """Folder names of the two encoders."""
+SOURCE = ".source"
+"""Ending of the names of what is tokenised for the source."""
 Fusion = Literal["none", "concat", "prefix", "english"]
 """How the vectors of the two paths are fused. none: concatenated, each at unit length. concat: the same, followed by a
 linear map that `add_english_path` adds. prefix: the source's features are prepended to the token embeddings of the
@@ -199,8 +201,8 @@ class TwoPaths(Module):
         return found
 
     def preprocess(self, inputs: Sequence[Any], prompt: str | None = None, **kwargs: Any) -> dict[str, Any]:
-        """Tokenise the translations, and the texts under names that end in `.source`, each with its encoder's prompt;
-        `prompt` replaces that of the English.
+        """Tokenise the translations, and the texts under names that end in SOURCE, each with its encoder's prompt;
+        `prompt`, which may be empty, replaces that of the English.
 
         Raises:
             UserError: a text without a translation.
@@ -217,17 +219,16 @@ class TwoPaths(Module):
                 if name == "english" and self.fusion == "prefix":
                     side.tokenizer.padding_side = "right"  # the features come right before the first token
                 own = side.prompts.get(side.default_prompt_name) or None
-                tokens = side.preprocess(list(texts), prompt=prompt if prompt and name == "english" else own)
-                ending = "" if name == "english" else ".source"
+                tokens = side.preprocess(list(texts), prompt=own if prompt is None or name == "source" else prompt)
+                ending = SOURCE if name == "source" else ""
                 # A Pooling with `include_prompt: false` needs the number of the prompt's tokens.
                 found |= {f"{key}{ending}": value for key, value in tokens.items() if isinstance(value, Tensor | int)}
         return found
 
     def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
         """Add the fused `sentence_embedding` (b, d), of unit length."""
-        ending = ".source"
-        english = {key: value for key, value in features.items() if not key.endswith(ending)}
-        source = {key.removesuffix(ending): value for key, value in features.items() if key.endswith(ending)}
+        english = {key: value for key, value in features.items() if not key.endswith(SOURCE)}
+        source = {key.removesuffix(SOURCE): value for key, value in features.items() if key.endswith(SOURCE)}
         made = self.sides["source"](source) if source else {}
         if self.fusion == "prefix":
             vector = self._after(made["prefix"], english)
@@ -244,9 +245,12 @@ class TwoPaths(Module):
         model, size = transformer.auto_model, prefix.shape[1]
         ids, mask = english["input_ids"], english["attention_mask"]
         if (room := (transformer.max_seq_length or ids.shape[1] + size) - size) < ids.shape[1]:
-            ends = ids.gather(1, mask.sum(dim=1, keepdim=True) - 1)  # a truncated text keeps its last token
-            last = torch.where(mask[:, room : room + 1] == 1, ends, ids[:, room - 1 : room])
-            ids, mask = torch.cat([ids[:, : room - 1], last], dim=1), mask[:, :room]
+            # A truncated text keeps its last token; of those before, some may be masked.
+            places = torch.arange(ids.shape[1], device=ids.device)
+            ends = ids.gather(1, (mask * places).argmax(dim=1, keepdim=True))
+            longer = mask[:, room:].any(dim=1, keepdim=True)
+            ids = torch.cat([ids[:, : room - 1], torch.where(longer, ends, ids[:, room - 1 : room])], dim=1)
+            mask = torch.cat([mask[:, : room - 1], mask[:, room - 1 : room] | longer.to(mask.dtype)], dim=1)
         tokens = model.get_input_embeddings()(ids)
         given = torch.cat([prefix.to(tokens), tokens], dim=1)
         mask = torch.cat([mask.new_ones(len(mask), size), mask], dim=1)

@@ -12,7 +12,7 @@ from seedbed import manifests
 from seedbed.encoders.models import parallel_adapters
 from seedbed.encoders.models.digests import vectors_digest
 from seedbed.encoders.models.parallel_adapters import AdaptedTransformer, add_adapters
-from seedbed.encoders.models.two_paths import FeaturePath
+from seedbed.encoders.models.two_paths import FeaturePath, sides_of
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
@@ -24,7 +24,8 @@ LEARNT = ("cls_mlp", "cls_mlp_train", "last_weighted", "last_weighted_train")
 def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> Iterator[None]:
     """Context in which only the part of an encoder that `training.part` names gets gradients.
 
-    LoRA adapters are merged into the backbone at the end. Existing parallel adapters are trained further.
+    LoRA adapters are merged into the backbone at the end; a two-path encoder has them in both. Existing parallel
+    adapters are trained further.
 
     Args:
         encoder: the encoder; parallel adapters are added in place if it has none.
@@ -48,9 +49,10 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
         encoder[0].adapters.requires_grad_(True)
         yield
         return
-    body = encoder[0].auto_model
+    bodies = [side[0].auto_model for side in sides_of(encoder)]
     if training.freeze_word_embeddings:
-        body.get_input_embeddings().requires_grad_(False)
+        for body in bodies:
+            body.get_input_embeddings().requires_grad_(False)
     if training.part != "all":
         encoder[0].requires_grad_(False)
         for module in encoder.modules():
@@ -60,10 +62,11 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
         from peft import LoraConfig, get_peft_model
 
         torch.manual_seed(seed)
-        lora = LoraConfig(r=training.rank, lora_alpha=2 * training.rank, target_modules="all-linear")
-        adapted = get_peft_model(body, lora)
+        lora = {"r": training.rank, "lora_alpha": 2 * training.rank, "target_modules": "all-linear"}
+        adapted = [get_peft_model(body, LoraConfig(**lora)) for body in bodies]
         yield
-        adapted.merge_and_unload()
+        for body in adapted:
+            body.merge_and_unload()
         return
     if not any(weight.requires_grad for weight in encoder.parameters()):
         raise UserError(

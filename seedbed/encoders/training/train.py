@@ -3,7 +3,7 @@
 import contextlib
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import torch
 from datasets import Dataset
 from sentence_transformers import SentenceTransformer, SentenceTransformerTrainer, SentenceTransformerTrainingArguments
 from sentence_transformers.base.sampler import DefaultBatchSampler
-from sentence_transformers.sentence_transformer.training_args import BatchSamplers
 from torch import nn
 from torch.utils.data import SequentialSampler
 from transformers import TrainerCallback, TrainerState
@@ -30,6 +29,7 @@ from seedbed.encoders.prompts import Prefix, prompted, prompts_of
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
 from seedbed.encoders.training.chunks import in_chunks
+from seedbed.encoders.training.distinct import DistinctBatches
 from seedbed.encoders.training.parameters import attach_joint_adapters
 from seedbed.encoders.training.shares import Shares, average
 from seedbed.encoders.training.start import Start
@@ -145,19 +145,33 @@ def _train(
     result = {"examples": len(table)} | laid_out | objective.remarks(encoder, columns, folders)
     arguments = _arguments(objective, once, len(table), prompts, seed, checkpoints)
     with parameters.trainable(encoder, training, seed), _truncated(encoder, training.max_length):
+        _require_room(encoder, start.prefix.values() if spoken else prompts.values())
         at_once = _texts_at_once(encoder, columns, training, objective, max(prompts.values(), key=len))
         torch.manual_seed(mixed(seed))  # for what the loss samples
         loss = objective.loss(encoder, table, training, folders)
-        trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out)
+        least = objective.least if training.distinct else 0
+        trainer = _Trainer(columns, model=encoder, args=arguments, loss=loss, shuffled=not laid_out, distinct=least)
         with in_chunks(encoder, at_once), trainer.shares.encoded_by(encoder), _checkpointed(encoder, training):
             fit(trainer, run.minutes)
         findings = loss.findings() if hasattr(loss, "findings") else {}
-    facts = result | loss_curve(trainer.state) | learnt_weights(encoder) | findings
+    facts = result | loss_curve(trainer.state) | trainer.rows_read() | learnt_weights(encoder) | findings
     if at_once and not training.mini_batch:
         facts["texts encoded at once"] = at_once
     if processes.count() > 1:
         facts["processes"] = processes.count()
     return encoder, loss, checkpoints, facts
+
+
+def _require_room(encoder: SentenceTransformer, prompts: Iterable[str]) -> None:
+    """Raise a UserError if a prompt is so long that nothing is read of the text after it."""
+    *sources, last = sides_of(encoder)
+    own = [(side, side.prompts.get(side.default_prompt_name) or "") for side in sources]
+    for side, prompt in [*own, *((last, prompt) for prompt in {*prompts})]:
+        if (taken := len(side.tokenizer(prompt)["input_ids"])) >= side.max_seq_length:
+            raise UserError(
+                f"training.max_length: the prompt {prompt[:40]!r} takes all of {side.max_seq_length} tokens, with "
+                f"special ones {taken}; give more, or a shorter prompt"
+            )
 
 
 def _texts_at_once(
@@ -262,17 +276,24 @@ def _arguments(
         adam_epsilon=training.epsilon,
         lr_scheduler_type=training.schedule,
         prompts=prompts,
-        batch_sampler="no_duplicates" if training.distinct else "batch_sampler",
         dataloader_drop_last=0 < rows % training.batch_size < objective.least,
         learning_rate_mapping=objective.rates(training),
     )
 
 
 class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
-    """A trainer that saves the loss's state in checkpoints, calls it at each step, and puts no sentences into cards."""
+    """A trainer that saves the loss's state in checkpoints, calls it at each step, and puts no sentences into cards.
 
-    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, **options: Any) -> None:
-        self.shuffled = shuffled
+    Args:
+        columns: texts by column.
+        shuffled: the order of rows is random; else it stays.
+        distinct: minimum number of rows in batches without equal texts; 0: batches may have these.
+        options: those of sentence-transformers' trainer.
+    """
+
+    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, distinct: int, **options: Any) -> None:
+        self.shuffled, self.distinct = shuffled, distinct
+        self.sampler: DefaultBatchSampler | None = None
         rows = len(next(iter(columns.values())))
         # `label` is not tokenised: the loss gets it as it is.
         super().__init__(train_dataset=Dataset.from_dict({**columns, "label": range(rows)}), **options)
@@ -281,15 +302,24 @@ class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
             self.add_callback(_AfterStep(self.loss.after_step))
 
     def get_batch_sampler(self, dataset: Dataset, **options: Any) -> DefaultBatchSampler:
-        """Batches at random, or of the rows in their order."""
+        """Batches at random, without equal texts if asked for, or of the rows in their order."""
         if not self.shuffled:
-            return DefaultBatchSampler(SequentialSampler(dataset), **options)
-        distinct = self.args.batch_sampler == BatchSamplers.NO_DUPLICATES
-        if distinct and "negative" in dataset.column_names:  # else rows without one would count as equal
-            pairs = zip(dataset["negative"], dataset["anchor"], strict=True)
-            own = [negative or anchor for negative, anchor in pairs]
-            dataset = dataset.remove_columns("negative").add_column("negative", own)
-        return super().get_batch_sampler(dataset, **options)
+            self.sampler = DefaultBatchSampler(SequentialSampler(dataset), **options)
+        elif self.distinct:
+            if "negative" in dataset.column_names:  # else rows without one would count as equal
+                pairs = zip(dataset["negative"], dataset["anchor"], strict=True)
+                own = [negative or anchor for negative, anchor in pairs]
+                dataset = dataset.remove_columns("negative").add_column("negative", own)
+            self.sampler = DistinctBatches(dataset, least=self.distinct, **options)
+        else:
+            self.sampler = super().get_batch_sampler(dataset, **options)
+        return self.sampler
+
+    def rows_read(self) -> dict[str, int]:
+        """`examples_read`, how many different rows were trained on, where some may be in no batch."""
+        if not isinstance(self.sampler, DistinctBatches):
+            return {}
+        return {"examples_read": len(self.sampler.rows_read(self.state.global_step))}
 
     def training_step(self, *args: Any, **options: Any) -> torch.Tensor:
         """A step, of which each process encodes its share."""

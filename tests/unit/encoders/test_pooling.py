@@ -17,6 +17,7 @@ from sentence_transformers.sentence_transformer.modules import Normalize, Poolin
 from torch import nn
 from transformers import AutoModel, AutoTokenizer
 
+from seedbed.encoders.compression.average import average
 from seedbed.encoders.export import card
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
@@ -209,6 +210,20 @@ def test_what_is_learnt_of_layers_is_saved_or_not(
     expected = encoder.encode(sentences) if pooling == "last_weighted" else plain
     np.testing.assert_allclose(loading.open_encoder(tmp_path / "encoder").encode(sentences), expected, atol=1e-6)
     assert np.abs(encoder.encode(sentences) - plain).max() > 1e-3
+
+
+def test_the_mean_of_saved_encoders_has_the_mean_of_their_layer_weights(weights: Path, tmp_path: Path) -> None:
+    """Weights of layers that are saved at different scales would count more or less than others."""
+    encoders, shares = [], []
+    for seed, scores in enumerate(([0.0, 2.0], [0.3, 0.3])):
+        encoder = loading.load(weights, pooling="last_weighted", layers=2)
+        with torch.no_grad():
+            encoder[1].scores.copy_(torch.tensor(scores))
+        shares.append(encoder[1].weights.detach())
+        save(encoder, tmp_path / str(seed), {}, {})
+        encoders.append(loading.open_encoder(tmp_path / str(seed)))
+    found = average(encoders[0], encoders[1:])[1].layer_weights.detach()
+    torch.testing.assert_close(found[-2:] / found[-2:].sum(), torch.stack(shares).mean(dim=0))
 
 
 @pytest.mark.parametrize("pooler", [FirstLastAverage, LastTwoAverage])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,13 +16,14 @@ from torch.nn.functional import normalize
 from seedbed.encoders.compression.compress import compress
 from seedbed.encoders.compression.settings import Copies
 from seedbed.encoders.export.save import save
+from seedbed.encoders.losses.token_cutoff import cut_texts
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.models.two_paths import TwoPaths
 from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.objectives.anchoring import Anchoring
 from seedbed.encoders.objectives.correlation import Correlation
-from seedbed.encoders.settings import Training
+from seedbed.encoders.settings import Prompts, Training
 from seedbed.encoders.translations.files import read_english
 from seedbed.io import UserError
 from tests.trainings import train
@@ -89,6 +91,51 @@ def test_each_path_leaves_its_prompt_out_where_its_encoder_does(sides: dict[str,
     for encoder in encoders.values():
         encoder[1].include_prompt = True
     assert abs(SentenceTransformer(modules=[TwoPaths(**encoders)]).encode([*CHOSEN.items()]) - both).max() > 1e-3
+
+
+def test_an_empty_prompt_is_none_though_other_texts_have_one(sides: dict[str, Path]) -> None:
+    prompts = Prompts(query="", document="passage: ", text="text: ")
+    english = loading.load(sides["english"], pooling="mean", prefix=prompts)
+    source = loading.load(sides["source"], pooling="mean")
+    both = add_english_path(source, sides["english"], EnglishPath("english", CHOSEN, prompts))
+    for name in ("encode", "encode_query", "encode_document"):
+        found = getattr(both, name)([*CHOSEN.items()])
+        expected = getattr(english, name)(ENGLISH, normalize_embeddings=True)
+        np.testing.assert_allclose(found, expected, atol=1e-6, err_msg=name)
+    assert np.abs(both.encode_query([*CHOSEN.items()]) - both.encode([*CHOSEN.items()])).max() > 1e-3
+
+
+@pytest.mark.parametrize("fusion", ["none", "prefix"])
+def test_a_cutoff_masks_tokens_of_a_text_and_of_its_english(sides: dict[str, Path], fusion: str) -> None:
+    encoder = add_english_path(anchored(sides), sides["english"], EnglishPath(fusion, CHOSEN))
+    whole = encoder.preprocess([*CHOSEN.items()] * 50)
+    torch.manual_seed(0)
+    cut = cut_texts(encoder, whole, 0.5)
+    for name, ending in (("source", ".source"), ("english", "")):
+        ids, mask = whole[f"input_ids{ending}"], whole[f"attention_mask{ending}"] == 1
+        special = torch.isin(ids, torch.tensor(encoder[0].sides[name].tokenizer.all_special_ids))
+        lost = mask & (cut[f"attention_mask{ending}"] == 0)
+        assert not lost[special].any(), name
+        prompt = int(whole.get(f"prompt_length{ending}", 0))
+        share = lost[:, prompt:][(mask & ~special)[:, prompt:]].float().mean().item()
+        assert abs(share - 0.5) < 0.06, name
+
+
+def test_a_truncated_text_that_lost_tokens_still_ends_as_it_did(sides: dict[str, Path]) -> None:
+    encoder = add_english_path(anchored(sides), sides["english"], EnglishPath("prefix", CHOSEN)).eval()
+    features = encoder.preprocess([(TEXTS[0], f"{ENGLISH[0]} {ENGLISH[1]}")])
+    side = encoder[0].sides["english"][0]
+    side.max_seq_length = encoder[0].sides["source"][-1].size + 6
+    mask = features["attention_mask"].clone()
+    mask[0, [2, 5, 6, 9]] = 0
+    with torch.inference_mode():
+        found = encoder(features | {"attention_mask": mask})["sentence_embedding"]
+        ids = features["input_ids"]
+        ids = torch.cat([ids[:, :5], ids[:, -1:]], dim=1)
+        side.max_seq_length = 512
+        short = {**features, "input_ids": ids, "attention_mask": torch.tensor([[1, 1, 0, 1, 1, 1]])}
+        expected = encoder(short)["sentence_embedding"]
+    torch.testing.assert_close(found, expected)
 
 
 @pytest.mark.parametrize("pooling", ["first_last_average", "cls_mlp"])
@@ -222,6 +269,42 @@ def test_an_encoder_of_two_texts_goes_on_from_another(sides: dict[str, Path], tm
         torch.testing.assert_close(learnt[0].state_dict()[name], weight, rtol=0, atol=0)
     with pytest.raises(UserError, match=r"fusion none:.*concat"):
         made(sides, tmp_path / "other", "none", first)
+
+
+@pytest.mark.parametrize(
+    ("settings", "frozen", "trained"),
+    [
+        ({"freeze_word_embeddings": True}, "embeddings.word_embeddings.weight", "attention.self.query.weight"),
+        ({"part": "adapter"}, "embeddings.word_embeddings.weight", "attention.self.query.weight"),
+    ],
+    ids=["word embeddings", "adapters"],
+)
+def test_what_is_trained_of_one_encoder_is_trained_of_both(
+    sides: dict[str, Path], tmp_path: Path, settings: dict[str, Any], frozen: str, trained: str
+) -> None:
+    rows = {"id": ["1", "2", "3"], "sentence1": TEXTS[:3], "sentence2": TEXTS[1:], "score": ["1", "4", "2"]}
+    training = Training(batch_size=3, steps=3, learning_rate=1e-2, precision="float32", pooling="mean", **settings)
+    train(
+        sides["source"],
+        pd.DataFrame(rows),
+        training,
+        objective=Correlation(queue_size=8, warm_up=2),
+        folders={"english": sides["english"]},
+        english_path=EnglishPath("none", CHOSEN),
+        output=tmp_path / "learnt",
+        prefix="",
+        seed=1,
+        state=tmp_path / "state",
+        minutes=60,
+    )
+    learnt = loading.open_encoder(tmp_path / "learnt")
+    for name, folder in sides.items():
+        before = loading.load(folder, pooling="mean")[0].auto_model.state_dict()
+        after = learnt[0].sides[name][0].auto_model.state_dict()
+        assert before.keys() == after.keys()
+        for key, weight in before.items():
+            if key.endswith((frozen, trained)):
+                assert torch.equal(after[key], weight) == key.endswith(frozen), (name, key)
 
 
 def test_two_choices_of_one_text_are_told(tmp_path: Path) -> None:

@@ -112,8 +112,17 @@ def test_neighbouring_seeds_share_no_batches(run: Callable[..., dict[str, Any]],
 
 
 def test_texts_are_truncated_in_training(run: Callable[..., dict[str, Any]], batches: list[torch.Tensor]) -> None:
-    run("short", settings={"max_length": 5})
+    run("short", settings={"max_length": 5}, prefix="")
     assert {batch.shape[1] for batch in batches} == {5}
+
+
+@pytest.mark.parametrize("prompt", ["query: " * 8, {"hau": "query: " * 8}], ids=["for all", "by language"])
+def test_a_prompt_that_leaves_nothing_of_a_text_is_refused(
+    run: Callable[..., dict[str, Any]], tmp_path: Path, prompt: Any
+) -> None:
+    with pytest.raises(UserError, match=r"^training.max_length: the prompt 'query: .* takes all of 16 tokens"):
+        run("encoder", prefix=prompt, languages={"": "hau"})
+    assert not (tmp_path / "encoder").exists()
 
 
 def test_result_and_loss_curve(run: Callable[..., dict[str, Any]], tmp_path: Path) -> None:
