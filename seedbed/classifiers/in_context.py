@@ -24,7 +24,7 @@ from seedbed.generators.writing.backends import (
 )
 from seedbed.generators.writing.journal import Journal, MemoryJournal, written_by
 from seedbed.generators.writing.likelihood import answer_log_likelihoods
-from seedbed.generators.writing.prompts import encode_text, with_shots
+from seedbed.generators.writing.prompts import encode_text, require_visible_thoughts, with_shots, without_thoughts
 from seedbed.io import UserError, compact, fingerprint
 
 
@@ -43,7 +43,8 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
 
     Raises:
         UserError: likelihoods are requested of a back end without them, or of a chat template that begins thoughts,
-            after which no label follows; or the model cannot be loaded.
+            after which no label follows; text is requested of a model whose thoughts would look like its answers; or
+            the model cannot be loaded.
     """
     likely = how.answer == "likelihood"
     if likely:
@@ -51,6 +52,8 @@ def open_greedy(generator: Generator, base: Path | None, how: Answering) -> Back
     backend = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), base)
     if likely:
         require_no_thoughts(backend, "label", "answer: generation")
+    elif hasattr(backend, "tokenizer"):
+        require_visible_thoughts(backend.tokenizer)
     return backend
 
 
@@ -76,8 +79,8 @@ def predict_labels(
         journal: cache of answers to the same prompts, see `request_key`; None: no caching.
 
     Returns:
-        Labels, and with `answer: likelihood` their probabilities. A generated answer counts by its first line; it is
-            empty if that is no label.
+        Labels, and with `answer: likelihood` their probabilities. A generated answer counts by its first line after the
+            model's thoughts; it is empty if that is no label.
 
     Raises:
         UserError: a query that is too long without examples; labels that cannot be distinguished or have no tokens.
@@ -103,7 +106,7 @@ def predict_labels(
     kept = [json.loads(journal.done[row].text) for row in ids]
     cut = sum(left < len(query.shots) for (left, _), query in zip(kept, queries, strict=True))
     if how.answer == "generation":
-        return Answers([names.get(_answer(text, how), "") for _, text in kept], None, cut)
+        return Answers([names.get(_answer(without_thoughts(text), how), "") for _, text in kept], None, cut)
     scores = np.array([means for _, means in kept])
     return Answers([labels[place] for place in scores.argmax(axis=1)], softmax(scores, axis=1), cut)
 

@@ -188,6 +188,8 @@ class Classifier(Settings):
     def _one_model(self) -> Self:
         if bool(self.backbone) == bool(self.generator) and not self.baseline:
             raise ValueError("give either `backbone` or `generator`")
+        if self.backbone and self.lora.quantization != "none":
+            raise ValueError("lora.quantization: of a language model, and this is an encoder; leave it out")
         if self.backbone and self.prompted:
             raise ValueError(f"{self.form}: an encoder reads no prompts; give a `generator`")
         if self.recipe and not self.fine_tuning:

@@ -92,6 +92,10 @@ CONFIGURATIONS = [
      "compute.task: own-sts is sts; ... icl or knn"),
     ({"start": "triplet"}, "config.start: ... 'scratch', 'adapters'"),
     ({"classifiers": {"a": {}}}, "config.classifiers.a: give either `backbone` or `generator`"),
+    (
+        {"classifiers": {"a": {"backbone": "tiny-bert", "lora": {"quantization": "nf4"}}}},
+        "config.classifiers.a: lora.quantization: of a language model, and this is an encoder; leave it out",
+    ),
     ({"classifiers": {"a": {"generator": "tiny", "lora": {}}}}, "lora: a language model ... leave it out"),
     ({"classifiers": {"a": {"backbone": "tiny"}}}, "classifiers.a.backbone: ... 'tiny' ... 'tiny-bert'"),
     ({"classifiers": {"tiny": {"generator": "tiny"}}}, "classifiers.tiny: a backbone or generator has this name"),

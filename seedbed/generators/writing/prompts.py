@@ -217,8 +217,10 @@ def stop_ids(tokenizer: Any, style: Style) -> list[int]:
 
 
 def parse(text: str) -> str:
-    """The sentence in a completion's new tokens: the first line that is not empty, without quotes around it."""
-    return unquoted(next((line.strip() for line in text.splitlines() if line.strip()), ""))
+    """The sentence in a completion's new tokens: the first line after the model's thoughts that is not empty, without
+    quotes around it.
+    """
+    return unquoted(next((line.strip() for line in without_thoughts(text).splitlines() if line.strip()), ""))
 
 
 def unquoted(line: str) -> str:

@@ -1,6 +1,6 @@
 """Generation of positives and negatives with one loaded model, by a job that may be killed at any time."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -49,12 +49,15 @@ def complete(
         and prompt (a hash of both prompts), in the order of the anchors.
 
     Raises:
-        UserError: every prompt is too long, or the back end stops.
+        UserError: every prompt is too long whatever its anchor, or the back end stops.
     """
     rows = list(zip(anchors["id"], anchors["text"], strict=True))
     prompts = {(row, polarity): prompt_for(row, text, polarity) for row, text in rows for polarity in POLARITIES}
     tokens = {key: backend.encode(prompt) for key, prompt in prompts.items()}
-    short = _short(tokens, generator.sampling.max_prompt_tokens)
+    limit = generator.sampling.max_prompt_tokens
+    short = {key for key, prompt in tokens.items() if fits(prompt, limit)}
+    if tokens and not short:
+        _require_room([backend.encode(prompt_for(row, "", polarity)) for row, polarity in prompts], limit)
     name = journal_name(tokens.items(), generator, weights, adapters)
     with (
         open_journal(state / f"{name}.jsonl") as journal,
@@ -72,12 +75,13 @@ def _name(row: str, polarity: Polarity) -> str:
     return f"{polarity}/{row}"
 
 
-def _short(tokens: Mapping[Key, Prompt], limit: int) -> set[Key]:
-    short = {key for key, prompt in tokens.items() if fits(prompt, limit)}
-    if tokens and not short:
-        shortest = min(map(len, tokens.values()))
-        raise UserError(f"sampling.max_prompt_tokens: {limit} is less than every prompt; the shortest has {shortest}")
-    return short
+def _require_room(bare: Sequence[Prompt], limit: int) -> None:
+    """Raise a UserError if prompts without their anchors, as here, are too long already: a few anchors may be."""
+    if (shortest := min(map(len, bare))) >= limit:
+        raise UserError(
+            f"sampling.max_prompt_tokens: {limit} is less than every prompt; the shortest has {shortest} without its "
+            "anchor"
+        )
 
 
 def _table(rows: list[tuple[str, str]], prompts: Mapping[Key, str], done: Mapping[str, Completion]) -> pd.DataFrame:

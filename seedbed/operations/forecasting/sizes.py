@@ -117,14 +117,20 @@ class Sizes:
 
 
 def _fetched(sizes: Sizes, job: Job) -> float:
-    """Rows of a corpus: counted in a file of this machine, else those that its source or its kind has."""
+    """Rows of a corpus: counted in a text file of this machine, else those that its source or its kind has."""
     source = job.arguments.source
-    if source.file and Path(source.file).is_file():
-        return _lines(source.file)
+    file = Path(source.file or "")
+    if file.suffix in HEADERS and file.is_file():
+        first, last = source.buckets
+        read = max(_lines(str(file), HEADERS[file.suffix]) - source.skip, 0)
+        kept = min(read, source.first or read) * (last - first) / 100
+        return min(kept, source.rows or kept)
     kind = "package" if source.package else job.wildcards["corpus"]
     return source.rows or sizes.costs.rows.get(kind, sizes.costs.rows["default"])
 
 
+HEADERS = {".csv": 1, ".jsonl": 0, ".tsv": 1, ".txt": 0}
+"""Ending of a file with a row on each line -> lines of its header."""
 ROWS: Mapping[str, Callable[[Sizes, Job], float]] = {
     "fetch_corpus": _fetched,
     "sample_text": lambda sizes, job: min(subset.SENTENCES, sizes.rows(job.arguments.corpus)),
@@ -140,7 +146,7 @@ ROWS: Mapping[str, Callable[[Sizes, Job], float]] = {
 """Rule -> rows of the tables that its jobs will write; other rules write as many as there are anchors."""
 
 
-def _lines(path: str) -> float:
+def _lines(path: str, header: int = 1) -> float:
     """Rows below the header."""
     with Path(path).open("rb") as stream:
-        return max(sum(1 for line in stream if line.strip()) - 1, 0)
+        return max(sum(1 for line in stream if line.strip()) - header, 0)

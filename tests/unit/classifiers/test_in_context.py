@@ -168,14 +168,23 @@ def server() -> Iterator[Server]:
         yield server
 
 
-WRITTEN = ["positive", " Neutral \nInput:", "\n\nnegative", "positive.", "", "very negative", "NEGATIVE"]
+WRITTEN = [
+    "positive",
+    " Neutral \nInput:",
+    "\n\nnegative",
+    "positive.",
+    "",
+    "very negative",
+    "NEGATIVE",
+    "<think>\nneutral\n</think>\n\npositive",
+]
 
 
 @pytest.mark.parametrize(
     ("case", "wanted"),
     [
-        ("fold", ["positive", "neutral", "negative", "", "", "", "negative"]),
-        ("exact", ["positive", "", "negative", "", "", "", ""]),
+        ("fold", ["positive", "neutral", "negative", "", "", "", "negative", "positive"]),
+        ("exact", ["positive", "", "negative", "", "", "", "", "positive"]),
     ],
 )
 def test_an_answer_is_the_first_line_and_must_be_a_label(
@@ -185,7 +194,7 @@ def test_an_answer_is_the_first_line_and_must_be_a_label(
     endpoint = f"http://127.0.0.1:{server.server_port}/v1"
     generator = settings(tiny_generator, backend="openai", endpoint=endpoint, served_model="base", batch_size=1)
     how = Answering(answer="generation", case=case, instruct=True)
-    found = ask(generator, tiny_generator, queries(7), LABELS, INSTRUCTION, how)
+    found = ask(generator, tiny_generator, queries(8), LABELS, INSTRUCTION, how)
     assert found.labels == wanted
     tokenizer = AutoTokenizer.from_pretrained(tiny_generator)
     text = tokenizer.decode(server.bodies[1]["prompt"])

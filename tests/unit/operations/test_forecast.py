@@ -261,6 +261,29 @@ def test_rows_that_are_not_there_are_expected_from_the_jobs_that_make_them(tmp_p
     assert plan.rows("anything else") == COSTS.rows["default"]
 
 
+@pytest.mark.parametrize(
+    ("name", "source", "rows"),
+    [
+        ("a.txt", {}, 500),
+        ("a.jsonl", {}, 500),
+        ("a.tsv", {}, 499),
+        ("a.txt", {"rows": 60}, 60),
+        ("a.txt", {"rows": 6000}, 500),
+        ("a.txt", {"first": 40}, 40),
+        ("a.txt", {"skip": 450, "first": 80}, 50),
+        ("a.txt", {"buckets": [0, 10]}, 50),
+        ("a.txt", {"buckets": [90, 100], "rows": 20}, 20),
+        ("a.txt.gz", {}, COSTS.rows["text"]),
+        ("a.parquet", {"rows": 70}, 70),
+    ],
+)
+def test_rows_of_a_file_here_are_those_that_are_read(tmp_path, name, source, rows):
+    (tmp_path / name).write_text("A line of text.\n" * 500)
+    arguments = f"--source '{json.dumps({'file': str(tmp_path / name), **source})}'"
+    plan = Plan([job("fetch_corpus", arguments, ["text"], {"corpus": "text", "lang": "hau"})], COSTS)
+    assert plan.rows("text") == rows
+
+
 def test_what_is_downloaded_counts_once_and_by_its_longest_name():
     """The human rows of Aya are one file of all languages; what tops them up is one for each, English the largest."""
     known = COSTS.downloads

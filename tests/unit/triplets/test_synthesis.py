@@ -116,6 +116,13 @@ def test_a_long_prompt_is_refused_and_its_row_marked(anchors, tmp_path):
     assert len(backend.written) == 4
 
 
+def test_a_shard_whose_only_anchor_is_too_long_is_written(anchors, tmp_path):
+    anchors.loc[0, "text"] = "word " * 200
+    run(Echo(), anchors[:1], tmp_path, sampling={"max_prompt_tokens": 100})
+    table = read_table(tmp_path / "out.tsv", [])
+    assert list(table["positive"]) == [""] and list(table["positive_finished"]) == ["false"]
+
+
 def test_all_prompts_too_long_is_a_mistake(anchors, tmp_path):
     with pytest.raises(UserError, match=r"max_prompt_tokens: 20.*the shortest has"):
         run(Echo(), anchors, tmp_path, sampling={"max_prompt_tokens": 20})
