@@ -71,7 +71,8 @@ def _form(name: str, source: Source) -> str:
 
 
 def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
-    """All cells as strings: nulls are empty, lists of words are joined by blanks, objects {...} are empty.
+    """All cells as strings: nulls are empty, lists of words are joined by blanks without their nulls, objects {...} are
+    empty.
 
     SQuAD's answer objects become two columns, see `questions.split_answers`; of other objects, values under dotted
     names of the source, see `nested.add_nested_columns`. Each cell is converted by itself, whatever else is in its
@@ -92,12 +93,14 @@ def _cells(column: pd.Series) -> pd.Series:
     if column.dtype == object:
         return pd.Series([_plain(cell) for cell in column], dtype=str)
     known = column[column.notna()]
+    if known.dtype.kind in "mM":  # as a whole, times at midnight would lose their hours where all are
+        known = known.map(str)
     return known.astype(str).reindex(column.index, fill_value="")
 
 
 def _plain(cell: Any) -> str:
     if isinstance(cell, list | np.ndarray):
-        return " ".join(map(str, cell))
+        return " ".join(str(one) for one in cell if not (pd.api.types.is_scalar(one) and pd.isna(one)))
     if isinstance(cell, bytes):
         return cell.decode()
     return "" if isinstance(cell, dict) or pd.isna(cell) else str(cell)

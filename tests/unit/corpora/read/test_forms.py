@@ -141,6 +141,25 @@ def test_words_in_a_list_are_joined_wherever_they_stand(rows_of):
     assert list(found["text"]) == ["", "one two", "three four", ""]  # an object is no text
 
 
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("cells", "found"), [(["x", None], "x"), ([None], ""), ([1, None], "1"), ([0.5, None, 2.5], "0.5 2.5")]
+)
+def test_a_null_in_a_list_is_no_word(rows_of, form, cells, found):
+    content = parquet(text=[cells]) if form == "parquet" else json.dumps({"text": cells})
+    assert list(rows_of(f"x.{form}", content)["text"]) == [found]
+
+
+def test_the_text_of_a_time_does_not_hang_on_the_other_rows(rows_of):
+    midnight, morning = pd.Timestamp("1970-01-01"), pd.Timestamp("1970-01-02 05:00")
+    texts = ["1970-01-01 00:00:00", "1970-01-02 05:00:00"]
+    assert list(rows_of("a.parquet", parquet(text=[midnight]))["text"]) == texts[:1]
+    assert list(rows_of("b.parquet", parquet(text=[midnight, morning, None]))["text"]) == [*texts, ""]
+    lengths = parquet(text=[pd.Timedelta(days=1)]), parquet(text=[pd.Timedelta(days=1), pd.Timedelta(hours=1)])
+    alone, beside = (list(rows_of("c.parquet", content)["text"]) for content in lengths)
+    assert alone == beside[:1] == ["1 days 00:00:00"]
+
+
 def test_rows_of_json_may_be_lists_of_one_length(rows_of):
     assert list(rows_of("x.jsonl", '["1", "a"]\n["2", "b"]', columns={"text": 1})["text"]) == ["a", "b"]
 
