@@ -1,7 +1,9 @@
 """File formats: from the bytes of a file to rows of text, in blocks."""
 
+import csv
 import io
 import json
+import re
 import shutil
 import struct
 import tempfile
@@ -30,10 +32,15 @@ ENDINGS = {
 """Ending of a file's name -> its format."""
 PART = 2**26
 """Bytes of text in one batch of Parquet rows."""
-WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error)
+WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error, csv.Error)
 """Errors that readers raise for content of another format, or for more than fits the memory."""
 DOCUMENT = LINE
 """Maximum bytes of a JSON document, which is read whole; lines of JSON are not."""
+LONE_RETURN = re.compile("\r(?!\n)")
+"""A carriage return that ends no line of a CSV, whose reader would take it for an end."""
+RETURN = "\udc0d"
+"""What stands for it while a CSV is read: a character that no UTF-8 has."""
+csv.field_size_limit(LINE)
 
 
 def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
@@ -142,24 +149,41 @@ def _tsv(stream: BinaryIO, name: str, source: Source) -> Blocks:
 
 
 def _csv(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    # The header is read as a row: pandas would rename a repeated column, and shift rows that are one field longer.
     header: list[Any] | None = None
-    options = {"sep": source.delimiter, "dtype": str, "keep_default_na": False, "header": None, "chunksize": ROWS}
-    for block in pd.read_csv(_Text(text_of(stream, name)), **options):
-        if header is None and not _by_position(source):
-            header = [column or f"Unnamed: {place}" for place, column in enumerate(block.iloc[0])]
-            block = block.iloc[1:]
-        yield block.set_axis(header, axis=1) if header else block
+    rows = _separated(text_of(stream, name), name, source.delimiter)
+    while block := list(islice(rows, ROWS)):
+        if header is None and _by_position(source):
+            header = [*range(len(block[0]))]
+        elif header is None:
+            first, *block = block
+            header = [column or f"Unnamed: {place}" for place, column in enumerate(first)]
+        yield pd.DataFrame(block, columns=header, dtype=str)
+    if header is None:
+        raise UserError(f"{name}: empty; expected rows of cells that {source.delimiter!r} separates")
 
 
-class _Text(io.TextIOBase):
-    """An iterator over chunks of a text, as a file that is read once from start to end."""
+def _separated(parts: Iterator[str], name: str, delimiter: str) -> Iterator[list[str]]:
+    """Iterate over the cells of all rows of a CSV that are not blank; all rows must have the same number of cells.
 
-    def __init__(self, parts: Iterator[str]) -> None:
-        self._parts = parts
-
-    def read(self, size: int | None = -1) -> str:
-        return next(self._parts, "")
+    Raises:
+        UserError: a row has another number of cells than the first, or the file ends within a quotation.
+    """
+    texts = (LONE_RETURN.sub(RETURN, part) for part in parts)
+    lines = chain.from_iterable(io.StringIO(text, newline="\n") for text in texts)
+    number = width = 0
+    row: list[str] = []
+    for row in csv.reader(chain(lines, ["\n"]), delimiter=delimiter):
+        if not row or (len(row) == 1 and row[0] and not row[0].strip(" \t")):
+            continue
+        number, width = number + 1, width or len(row)
+        if len(row) != width:
+            raise UserError(
+                f"{name}: row {number} has {len(row)} fields, the first {width}; write every cell, and quote those "
+                "with a separator, a line break or a quotation mark"
+            )
+        yield [cell.replace(RETURN, "\r") for cell in row]
+    if row:  # the line break at the end is a part of it, and no blank line
+        raise UserError(f"{name}: ends within a quotation, in row {number}; close it, or get the file again")
 
 
 def _by_position(source: Source) -> bool:
