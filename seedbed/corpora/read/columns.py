@@ -73,7 +73,8 @@ def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) 
         UserError: no such column, or several of this name.
     """
     if isinstance(name, list):
-        return pd.concat([column_of(table, part, source) for part in name], axis=1).agg(" ".join, axis=1).str.strip()
+        first, *more = (column_of(table, part, source) for part in name)
+        return first.str.cat(more, sep=" ").str.strip()
     if name not in table.columns:
         one = f"a file of {source.member!r} has" if source.member else "it has"
         names = ", ".join(str(column)[:80] for column in table.columns[:30])

@@ -320,6 +320,15 @@ def test_rows_are_filtered_and_topped_up(tmp_path, store):
     assert set(found["id"][2:]) < {"+1", "+2", "+3"}, "a row of the second reading has the id of one of the first"
 
 
+@pytest.mark.parametrize("settings", [{"where": {"code": ["eng"]}}, {"skip": 2049}], ids=["where", "skip"])
+def test_columns_are_joined_where_a_block_has_no_row(tmp_path, store, settings):
+    codes = ["hau"] * 2049 + ["eng"]
+    rows = pd.DataFrame({"code": codes, "title": "Labari", "body": [f" na {n} " for n in range(2050)]})
+    rows.to_csv(tmp_path / "x.csv", index=False)
+    source = Source(file=str(tmp_path / "x.csv"), columns={"text": ["title", "body", "code"]}, **settings)
+    assert list(read(source, store)["text"]) == ["Labari  na 2049  eng"]
+
+
 def test_a_source_with_rows_enough_is_not_topped_up(tmp_path, store):
     (tmp_path / "a.txt").write_text("a\nb\n")
     (tmp_path / "more.txt").write_text("c\nd\n")
