@@ -155,11 +155,12 @@ ONCE: dict[str, tuple[tuple[str, ...], ...]] = {
     "parallel": (("text",), ("pivot",)),
     "pairs": (("sentence1", "sentence2"),),
     "labelled_pairs": (),
+    "choices": (("passage", "question"),),
 }
 """Kind -> the columns whose texts, taken together, each occur once in a corpus; of other kinds the first text.
 
 Both sides of a translation pair, so that each sentence has one right answer; a graded pair as a whole, which has a
-score of its own; premises come with several hypotheses.
+score of its own; premises come with several hypotheses, and passages with several questions.
 """
 
 
