@@ -64,6 +64,9 @@ MAY_BE_BLANK: dict[str, tuple[str, ...]] = {
 OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id", "relevance")}
 """Columns that a corpus keeps if its source has them; they are not texts."""
 
+WHOLE = ("retrieval", "questions")
+"""Kinds of which no row is dropped by `cleaning`: judgements of one collection, and texts in which places are told."""
+
 ORIGINS = ("hub", "file", "archive", "package")
 """The types of sources."""
 
