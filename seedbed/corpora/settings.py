@@ -77,6 +77,9 @@ READ_OF: dict[str, tuple[str, ...]] = {
 }
 """Settings that say what is read of a place -> the types of sources that have them; `sets` have them one by one."""
 
+OF_SPLITS = ("config", "split")
+"""Settings that say which of its splits is read of a hub data set, unless `member` names files of it."""
+
 Bucket = Annotated[int, Field(ge=0, le=100)]
 TOPPED_UP = "+"
 """Prefix of the ids of rows that top up a source."""
@@ -115,9 +118,9 @@ class Source(Settings):
     hub: str | None = None
     """Hugging Face repository id."""
     config: str | None = None
-    """Configuration of a hub data set."""
+    """Configuration of a hub data set; not with `member`."""
     split: str = "train"
-    """Split of a hub data set."""
+    """Split of a hub data set; not with `member`."""
     revision: str | None = None
     """Full commit of a hub repository; without it the first download locks one."""
     file: str | None = None
@@ -188,6 +191,7 @@ class Source(Settings):
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
+        fields = type(self).model_fields
         given = [name for name in ORIGINS if getattr(self, name) is not None] + ["sets"] * bool(self.sets)
         if len(given) != 1:
             found = ", ".join(given) or "none"
@@ -197,6 +201,10 @@ class Source(Settings):
         for name in self._not_of(given[0]):
             right = "give it to each set" if self.sets else "leave it out"
             raise ValueError(f"{name}: of {' or '.join(READ_OF[name])} alone, not of {given[0]}; {right}")
+        if self.member and (unread := [name for name in OF_SPLITS if getattr(self, name) != fields[name].default]):
+            raise ValueError(
+                f"{unread[0]}: of a hub data set that is read by its splits; `member` names files; give one of both"
+            )
         if self.convert and not (self.hub or self.file):
             raise ValueError("convert: of a model in a hub repository (`hub`) or a folder (`file`) alone; leave it out")
         if self.buckets[0] >= self.buckets[1]:
@@ -214,6 +222,11 @@ class Source(Settings):
             self.joined(column)
         self.topped_up()
         return self
+
+    def updated(self, changes: dict[str, Any]) -> Source:
+        """A copy with changes, validated again; a `member` among them takes the place of a split that is not."""
+        kept = self.without(*OF_SPLITS) if changes.get("member") else self
+        return super(Source, kept).updated(changes)
 
     def joined(self, column: str) -> tuple[Source, Join]:
         """The second reading of one join, and how its rows are matched.
