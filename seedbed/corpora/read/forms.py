@@ -9,7 +9,6 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
-from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -21,15 +20,10 @@ import pyarrow.parquet
 from seedbed.blocks import ROWS, Blocks
 from seedbed.corpora.read.assets import require_bounded
 from seedbed.corpora.read.nested import add_nested_columns
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import ENDINGS, Source
 from seedbed.corpora.shape.questions import merge_answers, split_answers
 from seedbed.io import LINE, UserError, decoded, tab_separated
 
-ENDINGS = {
-    "tsv": "tsv", "tab": "tsv", "csv": "csv", "jsonl": "jsonl", "json": "json", "parquet": "parquet",
-    "txt": "text", "text": "text", "mo": "gettext",
-}  # fmt: skip
-"""Ending of a file's name -> its format."""
 PART = 2**26
 """Bytes of text in one batch of Parquet rows."""
 WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error, csv.Error)
@@ -65,8 +59,7 @@ def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
 
 
 def _form(name: str, source: Source) -> str:
-    ending = PurePosixPath(name).suffix.removeprefix(".").lower()
-    form = ENDINGS.get(ending) if source.format == "auto" else source.format
+    form = source.form_of(name)
     if form is None:
         raise UserError(
             f"{name}: its ending says no form; known: .{', .'.join(ENDINGS)}, each maybe with .gz or .xz; "
@@ -74,6 +67,7 @@ def _form(name: str, source: Source) -> str:
         )
     if form not in READERS:
         raise UserError(f"{name}: {form} is a form of models; a file of rows is {', '.join(READERS)}")
+    source.require_separated(name)  # again: of what a pattern names, only now
     return form
 
 

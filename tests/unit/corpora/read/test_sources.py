@@ -551,6 +551,16 @@ def test_a_quoted_field_may_hold_the_delimiter(tmp_path, store):
     assert found.to_dict("records") == [{"id": "1", "text": "one\ttwo, three", "pivot": 'four "five"\nsix'}]
 
 
+def test_a_delimiter_of_what_is_no_csv_is_refused_when_its_name_is_known(tmp_path, store):
+    (tmp_path / "a.csv").write_text("id;text\n1;a\n")
+    source = Source(file=str(tmp_path), member="*.?sv", delimiter=";")
+    assert list(read(source, store)["text"]) == ["a"]
+    (tmp_path / "b.tsv").write_text("id;text\n2;b\n")
+    with pytest.raises(UserError, match=r"^delimiter: of csv alone, not of tsv \(.*b\.tsv\); give `format: csv`"):
+        read(source, store)
+    assert list(read(source.updated({"format": "csv"}), store)["text"]) == ["a", "b"]
+
+
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])
 def test_a_list_of_words_is_a_text(tmp_path, store, form):
     table = pd.DataFrame({"words": [["vamos", "a", "party"], ["sí"]], "sa": ["positive", "neutral"]})
