@@ -162,6 +162,6 @@ def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 
 def bucket(text: str) -> int:
-    """A number in 0..99 that depends only on the words of a text."""
+    """A number in 0..99 of a text, in which case, blanks and the Unicode form do not count; punctuation does."""
     text = unicodedata.normalize("NFC", text)
     return int(hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest(), 16) % 100
