@@ -237,6 +237,11 @@ class Source(Settings):
         ending = PurePosixPath(name).suffix.removeprefix(".").lower()
         return ENDINGS.get(ending) if self.format == "auto" else self.format
 
+    @property
+    def form(self) -> str | None:
+        """The format of what is read, as `form_of` has it."""
+        return self.form_of(self._file_name)
+
     def require_separated(self, name: str) -> None:
         """Require that `delimiter`, if it is given, separates the cells of a file of this name, without `.gz`.
 
@@ -259,7 +264,7 @@ class Source(Settings):
         """
         changed = self.model_copy(update=changes)
         left = [*OF_SPLITS] if changed.member else []
-        left += ["delimiter"] if changed.form_of(changed._file_name) not in (None, "csv") else []
+        left += ["delimiter"] if changed.form not in (None, "csv") else []
         return super(Source, self.without(*left)).updated(changes)
 
     def joined(self, column: str) -> tuple[Source, Join]:
