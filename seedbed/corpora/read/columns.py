@@ -73,8 +73,8 @@ def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) 
         UserError: no such column, or several of this name.
     """
     if isinstance(name, list):
-        first, *more = (column_of(table, part, source) for part in name)
-        return first.str.cat(more, sep=" ").str.strip()
+        first, *others = (column_of(table, part, source) for part in name)
+        return first.str.cat(others, sep=" ").str.strip()
     if name not in table.columns:
         one = f"a file of {source.member!r} has" if source.member else "it has"
         names = ", ".join(str(column)[:80] for column in table.columns[:30])
