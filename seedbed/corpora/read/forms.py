@@ -34,7 +34,7 @@ LONE_RETURN = re.compile("\r(?!\n)")
 """A carriage return that ends no line of a CSV, whose reader would take it for an end."""
 RETURN = "\udc0d"
 """What stands for it while a CSV is read: a character that no UTF-8 has."""
-csv.field_size_limit(LINE)
+csv.field_size_limit(LINE)  # by itself 128 KiB, less than a document may have
 
 
 def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
