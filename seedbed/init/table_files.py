@@ -14,8 +14,8 @@ from seedbed.blocks import concatenate
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
 from seedbed.corpora.read.fetch import fetch
-from seedbed.corpora.read.forms import ENDINGS, parse, text_of
-from seedbed.corpora.settings import Cleaning, Source
+from seedbed.corpora.read.forms import parse, text_of
+from seedbed.corpora.settings import ENDINGS, Cleaning, Source
 from seedbed.corpora.shape.clean import comparable
 from seedbed.init.encodings import require_utf8
 from seedbed.io import UserError

@@ -5,13 +5,16 @@ from collections.abc import Iterable, Iterator
 from fnmatch import fnmatchcase
 from itertools import product, starmap
 from pathlib import Path
+from typing import Any
 
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import SPLIT_BY, Source
 from seedbed.study.model import Study
 from seedbed.urls import without_secrets
 
 TRAINED_ON_WHOLE = ("pairs", "matched_pairs", "retrieval")
 """Kinds of corpora that encoders train on as a whole, without sampling."""
+ONE_TEXT = ("text", "messages")
+"""Formats with one column of texts, `text`."""
 
 
 def trained_on_whole(study: Study, corpus: str) -> bool:
@@ -23,7 +26,8 @@ def trained_on_whole(study: Study, corpus: str) -> bool:
 def share_rows(one: Source, other: Source) -> bool:
     """Whether two sources may share rows: sets or top-ups of them read one place, and no setting separates them."""
     return any(
-        _meet(_places(some[-1]), _places(others[-1])) and not any(starmap(_separate, product(some, others)))
+        _meet(_places(some[-1]), _places(others[-1]))
+        and not any(starmap(_separate, product(_levels(some), _levels(others))))
         for some, others in product(_readings(one), _readings(other))
     )
 
@@ -42,37 +46,71 @@ def _readings(source: Source) -> Iterator[list[Source]]:
             yield from _readings(more)
 
 
-def _separate(one: Source, other: Source) -> bool:
-    """Whether settings of two sources, or of what they are sets of, leave no row that both have."""
+def _levels(sources: list[Source]) -> list[list[Source]]:
+    """Each source of a list of `_readings`, with those after it."""
+    return [sources[place:] for place in range(len(sources))]
+
+
+def _separate(some: list[Source], others: list[Source]) -> bool:
+    """Whether settings of the first sources of two lists, see `_levels`, leave no row that both have."""
+    one, other = some[0], others[0]
     return (
         any(not _meet(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
-        or (_parted(one.buckets, other.buckets) and _hash_alike(one, other))
+        or (_parted(one.buckets, other.buckets) and _hashed(some) == _hashed(others))
         or (_parted(_rows(one), _rows(other)) and one.sets == other.sets and _places(one) == _places(other))
     )
 
 
-def _hash_alike(one: Source, other: Source) -> bool:
-    """Whether the `buckets` of two sources hash the same texts: columns of one name, or the same column of a place."""
-    return _hashed_column(one) == _hashed_column(other) or _hashed(one) == _hashed(other)
+def _hashed(sources: list[Source]) -> tuple[Any, ...]:
+    """What the `buckets` of the first source hash, as of `_columns`; of two equal ones, a row has the same text."""
+    columns, more = _columns(sources)
+    if by := sources[0].buckets_by:
+        return (columns.get(by, by),)
+    if more and SPLIT_BY[0] not in columns:
+        # The file's own first column, which is this one if it is there, unless it is one of those that are changed.
+        return (SPLIT_BY[0], *(columns[name] for name in SPLIT_BY if name in columns))
+    first = next((name for name in (*SPLIT_BY, *columns) if name in columns and name != "id"), "")
+    return (columns.get(first, ""),)
 
 
-def _hashed_column(source: Source) -> str:
-    """Our name of the column that `buckets` hash; empty: the first."""
-    return source.buckets_by or ("pivot" if "pivot" in {*source.columns, *source.join} else "")
+def _columns(sources: list[Source]) -> tuple[dict[str, Any], bool]:
+    """Our columns of a source -> where their texts are from: the column's name in the file, with what changes it.
+
+    Args:
+        sources: the source; if it has sets, one of them after it.
+
+    Returns:
+        The columns that settings name, and whether there are others, whose names only the file has.
+    """
+    source, *inner = sources
+    known, more = _columns(inner) if inner else ({"text": "text"}, False) if source.form in ONE_TEXT else ({}, True)
+    parts = {
+        part: (_origin_of(column, known), place)
+        for column, names in sorted(source.divide.items())
+        for place, part in enumerate(names)
+    }
+    known |= parts
+    if source.columns:
+        # In the order in which a job has them.
+        known, more = parts | {ours: _origin_of(name, known) for ours, name in sorted(source.columns.items())}, False
+    for column in source.join:
+        other, matching = source.joined(column)
+        its, its_more = _columns([other])
+        added = {name: (_places(other), its[name]) for name in its if name not in ("id", *matching.by.values())}
+        known |= added if matching.by else {column: next(iter(added.values()), (_places(other), ""))}
+        more = more or (its_more and bool(matching.by))
+    for name in {*source.replace, *source.transliterate, *source.explode}:
+        expressions = [*source.replace.get(name, {}).items()]
+        changes = (expressions, source.transliterate.get(name), source.explode.get(name))
+        known[name] = (known.get(name, name), changes)
+    if source.following:
+        known |= {new: ("following", known.get(old, old)) for new, old in source.following.columns.items()}
+    return known, more
 
 
-def _hashed(source: Source) -> tuple[list[str], str | int | list[str]]:
-    """What a source reads its column from that `buckets` hash: a place, and the column's name there."""
-    ours = _hashed_column(source)
-    if ours in source.join:
-        other, _ = source.joined(ours)
-        return _places(other), _first_column(other)
-    return _places(source), source.columns.get(ours, ours) or _first_column(source)
-
-
-def _first_column(source: Source) -> str | int | list[str]:
-    """The name there of the first column that a source names, `id` apart."""
-    return next((theirs for ours, theirs in source.columns.items() if ours != "id"), "")
+def _origin_of(name: str | int | list[str], known: dict[str, Any]) -> Any:
+    """Where the texts are from of a column that a source names, or of several that it joins."""
+    return [_origin_of(one, known) for one in name] if isinstance(name, list) else known.get(name, name)
 
 
 def _parted(one: tuple[float, float], other: tuple[float, float]) -> bool:

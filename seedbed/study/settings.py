@@ -59,8 +59,8 @@ class OwnCorpus(Source):
 
     kind: Kind = "text"
     """Text is sampled as sentences. Of other kinds all rows are used that `cleaning` leaves: one for each first text,
-    since the others' second ones would be negatives; of translations, one for each side; graded and labelled pairs
-    all. docs/data.md lists their columns."""
+    since the others' second ones would be negatives; of translations, one for each side; of choices, one for each
+    question of a passage; graded and labelled pairs all. docs/data.md lists their columns."""
 
     @property
     def source(self) -> Source:

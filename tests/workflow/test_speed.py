@@ -39,7 +39,7 @@ FIRST: dict[str, dict[str, Any]] = {
     "fetch_corpus": {
         "results": "results/other", "lock": "other.lock.json",
         "corpora/text/member": "*.tsv", "corpora/text/format": "tsv",
-        "corpora/text/delimiter": ";", "corpora/text/where": {"id": ["1"]}, "corpora/text/buckets": [0, 90],
+        "corpora/text/where": {"id": ["1"]}, "corpora/text/buckets": [0, 90],
         "corpora/text/rows": 50, "corpora/text/licence": "CC0",
         "cleaning/min_characters": 11, "cleaning/max_characters": 400, "cleaning/min_words": 4,
         "generators/tiny/xllora/languages": ["swh"],

@@ -73,7 +73,8 @@ def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) 
         UserError: no such column, or several of this name.
     """
     if isinstance(name, list):
-        return pd.concat([column_of(table, part, source) for part in name], axis=1).agg(" ".join, axis=1).str.strip()
+        first, *others = (column_of(table, part, source) for part in name)
+        return first.str.cat(others, sep=" ").str.strip()
     if name not in table.columns:
         one = f"a file of {source.member!r} has" if source.member else "it has"
         names = ", ".join(str(column)[:80] for column in table.columns[:30])
@@ -161,6 +162,6 @@ def in_buckets(table: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 
 def bucket(text: str) -> int:
-    """A number in 0..99 that depends only on the words of a text."""
+    """A number in 0..99 of a text, in which case, blanks and the Unicode form do not count; punctuation does."""
     text = unicodedata.normalize("NFC", text)
     return int(hashlib.sha256(" ".join(text.casefold().split()).encode()).hexdigest(), 16) % 100

@@ -14,7 +14,7 @@ from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import origin_of
 from seedbed.corpora.read.downloads import NotThereError
 from seedbed.corpora.read.sources import read
-from seedbed.corpora.settings import COLUMNS, MAY_BE_BLANK, NO_TEXT, OPTIONAL, ORIGINS, Cleaning, Kind, Source
+from seedbed.corpora.settings import COLUMNS, MAY_BE_BLANK, NO_TEXT, OPTIONAL, ORIGINS, WHOLE, Cleaning, Kind, Source
 from seedbed.corpora.shape.choices import collect_answers, count_repeated
 from seedbed.corpora.shape.clean import CONTROL, clean, comparable, within_bounds
 from seedbed.corpora.shape.labels import normalise_labels, require_labels
@@ -29,7 +29,7 @@ def fetch(
 
     Args:
         test: it is an evaluation set: no sentence is dropped, and a text is only normalised (`clean`), so that its n is
-            the benchmark's. Rows of kind "retrieval" are judgements and never dropped.
+            the benchmark's. Nor is a row of the kinds in WHOLE dropped.
 
     Returns:
         The corpus in blocks (`id`, the columns of its kind, and those optional ones that the source has), and its
@@ -46,7 +46,7 @@ def fetch(
     if kind in ("triplets", "paraphrases"):
         blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
     texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
-    if test or kind in ("retrieval", "questions"):
+    if test or kind in WHOLE:
         table = _shaped(concatenate(blocks), kind, texts, where)
         blocks = iter([_count_oddities(table, kind, texts, where, counts if test else Counter())])
     else:
@@ -155,11 +155,12 @@ ONCE: dict[str, tuple[tuple[str, ...], ...]] = {
     "parallel": (("text",), ("pivot",)),
     "pairs": (("sentence1", "sentence2"),),
     "labelled_pairs": (),
+    "choices": (("passage", "question"),),
 }
 """Kind -> the columns whose texts, taken together, each occur once in a corpus; of other kinds the first text.
 
 Both sides of a translation pair, so that each sentence has one right answer; a graded pair as a whole, which has a
-score of its own; premises come with several hypotheses.
+score of its own; premises come with several hypotheses, and passages with several questions.
 """
 
 

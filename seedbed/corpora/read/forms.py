@@ -1,13 +1,14 @@
 """File formats: from the bytes of a file to rows of text, in blocks."""
 
+import csv
 import io
 import json
+import re
 import shutil
 import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import chain, islice
-from pathlib import PurePosixPath
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -19,21 +20,21 @@ import pyarrow.parquet
 from seedbed.blocks import ROWS, Blocks
 from seedbed.corpora.read.assets import require_bounded
 from seedbed.corpora.read.nested import add_nested_columns
-from seedbed.corpora.settings import Source
+from seedbed.corpora.settings import ENDINGS, Source
 from seedbed.corpora.shape.questions import merge_answers, split_answers
 from seedbed.io import LINE, UserError, decoded, tab_separated
 
-ENDINGS = {
-    "tsv": "tsv", "tab": "tsv", "csv": "csv", "jsonl": "jsonl", "json": "json", "parquet": "parquet",
-    "txt": "text", "text": "text", "mo": "gettext",
-}  # fmt: skip
-"""Ending of a file's name -> its format."""
 PART = 2**26
 """Bytes of text in one batch of Parquet rows."""
-WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error)
+WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError, MemoryError, struct.error, csv.Error)
 """Errors that readers raise for content of another format, or for more than fits the memory."""
 DOCUMENT = LINE
 """Maximum bytes of a JSON document, which is read whole; lines of JSON are not."""
+LONE_RETURN = re.compile("\r(?!\n)")
+"""A carriage return that ends no line of a CSV, whose reader would take it for an end."""
+RETURN = "\udc0d"
+"""What stands for it while a CSV is read: a character that no UTF-8 has."""
+csv.field_size_limit(LINE)  # by itself 128 KiB, less than a document may have
 
 
 def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
@@ -58,8 +59,7 @@ def parse(name: str, stream: BinaryIO, source: Source) -> Blocks:
 
 
 def _form(name: str, source: Source) -> str:
-    ending = PurePosixPath(name).suffix.removeprefix(".").lower()
-    form = ENDINGS.get(ending) if source.format == "auto" else source.format
+    form = source.form_of(name)
     if form is None:
         raise UserError(
             f"{name}: its ending says no form; known: .{', .'.join(ENDINGS)}, each maybe with .gz or .xz; "
@@ -67,11 +67,13 @@ def _form(name: str, source: Source) -> str:
         )
     if form not in READERS:
         raise UserError(f"{name}: {form} is a form of models; a file of rows is {', '.join(READERS)}")
+    source.require_separated(name)  # again: of what a pattern names, only now
     return form
 
 
 def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
-    """All cells as strings: nulls are empty, lists of words are joined by blanks, objects {...} are empty.
+    """All cells as strings: nulls are empty, lists of words are joined by blanks without their nulls, objects {...} are
+    empty.
 
     SQuAD's answer objects become two columns, see `questions.split_answers`; of other objects, values under dotted
     names of the source, see `nested.add_nested_columns`. Each cell is converted by itself, whatever else is in its
@@ -92,12 +94,14 @@ def _cells(column: pd.Series) -> pd.Series:
     if column.dtype == object:
         return pd.Series([_plain(cell) for cell in column], dtype=str)
     known = column[column.notna()]
+    if known.dtype.kind in "mM":  # as a whole, times at midnight would lose their hours where all are
+        known = known.map(str)
     return known.astype(str).reindex(column.index, fill_value="")
 
 
 def _plain(cell: Any) -> str:
     if isinstance(cell, list | np.ndarray):
-        return " ".join(map(str, cell))
+        return " ".join(str(one) for one in cell if not (pd.api.types.is_scalar(one) and pd.isna(one)))
     if isinstance(cell, bytes):
         return cell.decode()
     return "" if isinstance(cell, dict) or pd.isna(cell) else str(cell)
@@ -139,24 +143,41 @@ def _tsv(stream: BinaryIO, name: str, source: Source) -> Blocks:
 
 
 def _csv(stream: BinaryIO, name: str, source: Source) -> Blocks:
-    # The header is read as a row: pandas would rename a repeated column, and shift rows that are one field longer.
     header: list[Any] | None = None
-    options = {"sep": source.delimiter, "dtype": str, "keep_default_na": False, "header": None, "chunksize": ROWS}
-    for block in pd.read_csv(_Text(text_of(stream, name)), **options):
-        if header is None and not _by_position(source):
-            header = [column or f"Unnamed: {place}" for place, column in enumerate(block.iloc[0])]
-            block = block.iloc[1:]
-        yield block.set_axis(header, axis=1) if header else block
+    rows = _separated(text_of(stream, name), name, source.delimiter)
+    while block := list(islice(rows, ROWS)):
+        if header is None and _by_position(source):
+            header = [*range(len(block[0]))]
+        elif header is None:
+            first, *block = block
+            header = [column or f"Unnamed: {place}" for place, column in enumerate(first)]
+        yield pd.DataFrame(block, columns=header, dtype=str)
+    if header is None:
+        raise UserError(f"{name}: empty; expected rows of cells that {source.delimiter!r} separates")
 
 
-class _Text(io.TextIOBase):
-    """An iterator over chunks of a text, as a file that is read once from start to end."""
+def _separated(parts: Iterator[str], name: str, delimiter: str) -> Iterator[list[str]]:
+    """Iterate over the cells of all rows of a CSV that are not blank; all rows must have the same number of cells.
 
-    def __init__(self, parts: Iterator[str]) -> None:
-        self._parts = parts
-
-    def read(self, size: int | None = -1) -> str:
-        return next(self._parts, "")
+    Raises:
+        UserError: a row has another number of cells than the first, or the file ends within a quotation.
+    """
+    texts = (LONE_RETURN.sub(RETURN, part) for part in parts)
+    lines = chain.from_iterable(io.StringIO(text, newline="\n") for text in texts)
+    number = width = 0
+    row: list[str] = []
+    for row in csv.reader(chain(lines, ["\n"]), delimiter=delimiter):
+        if not row or (len(row) == 1 and row[0] and not row[0].strip(" \t")):
+            continue
+        number, width = number + 1, width or len(row)
+        if len(row) != width:
+            raise UserError(
+                f"{name}: row {number} has {len(row)} fields, the first {width}; write every cell, and quote those "
+                "with a separator, a line break or a quotation mark"
+            )
+        yield [cell.replace(RETURN, "\r") for cell in row]
+    if row:  # the line break at the end is a part of it, and no blank line
+        raise UserError(f"{name}: ends within a quotation, in row {number}; close it, or get the file again")
 
 
 def _by_position(source: Source) -> bool:

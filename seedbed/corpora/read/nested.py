@@ -31,6 +31,8 @@ def add_nested_columns(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
 
 
 def _value_at(cell: Any, path: list[str]) -> Any:
+    if isinstance(cell, np.ndarray) and cell.dtype.kind in "biuf":
+        cell = cell.tolist()  # numpy's own numbers and truth values are none of JSON's
     if isinstance(cell, list | np.ndarray):
         return [_value_at(one, path) for one in cell]
     if not path or not isinstance(cell, dict):
@@ -39,8 +41,8 @@ def _value_at(cell: Any, path: list[str]) -> Any:
 
 
 def _cell(value: Any) -> str | None:
-    """A list as JSON, if it has only texts and numbers; an object is no text."""
+    """A list as JSON, if it has only texts and numbers; an object is no text, and NaN a null."""
     if isinstance(value, list):
-        plain = all(isinstance(one, str | int | float) for one in value)
+        plain = all(isinstance(one, str | int | float) and one == one for one in value)
         return json.dumps(value, ensure_ascii=False) if plain else None
     return None if value is None or isinstance(value, dict) else str(value)

@@ -118,6 +118,8 @@ def test_one_positive_pair_is_too_few() -> None:
         ("knn", {"labels": ["neutral"]}, "labels: protocol knn"),
         ("sts", {"k": [1, 5]}, r"k: protocol sts.*scale, mteb"),
         ("classification", {"train_language": "eng"}, r"train_language:.*no such setting"),
+        ("retrieval", {"clean": True}, r"^task: clean: cleaning drops no row of protocol retrieval.*; leave it out$"),
+        ("qa", {"clean": True}, r"^task: clean: cleaning drops no row of protocol qa.*; leave it out$"),
     ],
 )
 def test_a_setting_that_a_protocol_does_not_read_is_refused(protocol: str, setting: Any, told: str) -> None:

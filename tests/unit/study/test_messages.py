@@ -96,10 +96,15 @@ def told(tree: ast.AST) -> Iterator[ast.Constant]:
         yield from (one for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value)
 
 
+def is_text(tree: ast.AST) -> bool:
+    return isinstance(tree, ast.JoinedStr) or (isinstance(tree, ast.Constant) and isinstance(tree.value, str))
+
+
 def numbers(tree: ast.AST) -> Iterator[ast.AST]:
     """Numbers and operators of statements that tell nothing and note no type; none in a text."""
     is_call = isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Call)
-    words = isinstance(tree, ast.IfExp) and isinstance(tree.body, ast.JoinedStr)
+    words = isinstance(tree, ast.IfExp) and is_text(tree.body)
+    words |= isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and is_text(tree.func.value)
     words |= isinstance(tree, ast.keyword) and tree.arg in ("help", "desc", "unit")
     words |= isinstance(tree, ast.If) and all(isinstance(getattr(one, "value", 0), ast.JoinedStr) for one in tree.body)
     if isinstance(tree, ast.Raise | ast.JoinedStr) or is_call or words:

@@ -141,6 +141,25 @@ def test_words_in_a_list_are_joined_wherever_they_stand(rows_of):
     assert list(found["text"]) == ["", "one two", "three four", ""]  # an object is no text
 
 
+@pytest.mark.parametrize("form", ["jsonl", "parquet"])
+@pytest.mark.parametrize(
+    ("cells", "found"), [(["x", None], "x"), ([None], ""), ([1, None], "1"), ([0.5, None, 2.5], "0.5 2.5")]
+)
+def test_a_null_in_a_list_is_no_word(rows_of, form, cells, found):
+    content = parquet(text=[cells]) if form == "parquet" else json.dumps({"text": cells})
+    assert list(rows_of(f"x.{form}", content)["text"]) == [found]
+
+
+def test_the_text_of_a_time_does_not_hang_on_the_other_rows(rows_of):
+    midnight, morning = pd.Timestamp("1970-01-01"), pd.Timestamp("1970-01-02 05:00")
+    texts = ["1970-01-01 00:00:00", "1970-01-02 05:00:00"]
+    assert list(rows_of("a.parquet", parquet(text=[midnight]))["text"]) == texts[:1]
+    assert list(rows_of("b.parquet", parquet(text=[midnight, morning, None]))["text"]) == [*texts, ""]
+    lengths = parquet(text=[pd.Timedelta(days=1)]), parquet(text=[pd.Timedelta(days=1), pd.Timedelta(hours=1)])
+    alone, beside = (list(rows_of("c.parquet", content)["text"]) for content in lengths)
+    assert alone == beside[:1] == ["1 days 00:00:00"]
+
+
 def test_rows_of_json_may_be_lists_of_one_length(rows_of):
     assert list(rows_of("x.jsonl", '["1", "a"]\n["2", "b"]', columns={"text": 1})["text"]) == ["a", "b"]
 
@@ -163,8 +182,10 @@ def test_rows_of_json_may_be_lists_of_one_length(rows_of):
         ("x.tsv.gz", b"text\na\n", "not gzip, or cut short"),
         ("x.tsv", "id\ttext\ttext\n1\ta\tb\n", r"columns.*'text'; rename"),
         ("x.csv", "id,text,text\n1,a,b\n", r"columns.*'text'; rename"),
-        ("x.csv", "id,text\n1,a,b\n", r"not csv.*line 2, saw 3"),
-        ("x.csv", 'id,text\n1,"a\n', r"not csv \(.*EOF inside string"),
+        ("x.csv", "id,text\n1,a,b\n", r"row 2 has 3 fields, the first 2; .*quote"),
+        ("x.csv", "id,text\n1,a\n2", r"x\.csv: row 3 has 1 fields, the first 2; write every cell"),
+        ("x.csv", 'id,text\n1,"a\n2,b\n', r"x\.csv: ends within a quotation, in row 2; close it"),
+        ("x.csv", "", r"x\.csv: empty; expected"),
         ("x.tsv", TSV.encode("utf-16"), r"byte 0.*UTF-8;.*convert"),
         ("x.txt", "Ina zuwa kasuwa yau\nda safe ne\n".encode("utf-16-le"), r"NUL.*UTF-16.*convert"),
         ("x.txt", "मैं घर जा रहा हूँ\nहाँ घर\n".encode("utf-16-le"), "not UTF-8|are NUL"),
@@ -180,6 +201,29 @@ def test_columns_without_a_name_are_left_alone(rows_of):
     """As spreadsheets write them, at the end of every row."""
     assert list(rows_of("x.csv", "text,,\na,,\n")) == ["id", "text", "Unnamed: 1", "Unnamed: 2"]
     assert list(rows_of("x.tsv", "text\t\t\na\t\t\n")) == ["id", "text"]
+
+
+@pytest.mark.parametrize("text", ["one\rtwo", "one\r", 'a "b"\rc', "one\n\rtwo"])
+def test_a_lone_carriage_return_is_a_part_of_its_cell(rows_of, text):
+    """As pandas writes it: in quotation marks only where something else asks for them."""
+    content = pd.DataFrame({"text": [text, "next"], "label": ["x", "y"]}).to_csv(index=False)
+    assert rows_of("x.csv", content).to_dict("list") == {"id": ["1", "2"], "text": [text, "next"], "label": ["x", "y"]}
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r", "\r\r\n"])
+def test_lines_of_a_csv_may_end_in_any_way(rows_of, end):
+    content = end.join(["text,label", "", 'a,"x"', "  ", '"b",y', ""])
+    assert rows_of("x.csv", content).to_dict("list") == {"id": ["1", "2"], "text": ["a", "b"], "label": ["x", "y"]}
+
+
+def test_a_row_of_a_csv_with_empty_cells_is_no_blank_line(rows_of):
+    assert list(rows_of("x.csv", 'text\na\n""\n\nb\n')["text"]) == ["a", "", "b"]
+    assert list(rows_of("x.csv", "text,label\n,\nb,y\n")["text"]) == ["", "b"]
+
+
+def test_a_cell_of_a_csv_may_be_long(rows_of):
+    text = "kalma " * 50_000
+    assert list(rows_of("x.csv", f"text,label\n{text},x\n")["text"]) == [text]
 
 
 def test_a_folder_asks_for_the_file_in_it(tmp_path):

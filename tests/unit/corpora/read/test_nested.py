@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from seedbed.corpora.read import forms
@@ -54,6 +57,26 @@ def test_parquet_has_the_same(tmp_path: Path) -> None:
     table = written(tmp_path, [of_hub(row()), of_hub(row("E"))], "parquet")
     assert list(table["question.stem"]) == [QUESTION] * 2
     assert [json.loads(cell) for cell in table["question.choices.text"]] == [TEXTS] * 2
+
+
+@pytest.mark.parametrize(
+    ("cells", "found"),
+    [
+        ([3, 5], "[3, 5]"),
+        ([0.5, 2.0], "[0.5, 2.0]"),
+        ([True, False], "[true, false]"),
+        ([0.5, None], ""),
+        ([3, None], ""),
+    ],
+)
+def test_numbers_and_truth_values_of_objects_are_those_of_every_form(cells: list[Any], found: str) -> None:
+    rows = [{"o": {"n": cells}}]
+    files = {"x.jsonl": io.BytesIO(json.dumps(rows[0]).encode()), "x.parquet": io.BytesIO()}
+    pq.write_table(pa.Table.from_pylist(rows), files["x.parquet"])
+    for name, stream in files.items():
+        stream.seek(0)
+        (block,) = forms.parse(name, stream, Source(file=name, columns={"n": "o.n"}))
+        assert list(block["o.n"]) == [found], name
 
 
 def test_a_blind_test_set_is_refused_in_one_line(tmp_path: Path) -> None:

@@ -157,3 +157,11 @@ def test_a_translation_that_is_dropped_for_one_side_leaves_its_other_side_to_lat
     rows = "id\ttext\tpivot\n1\tina zuwa\tI come\n2\tajiye\tI come\n3\tajiye\tsave\n4\tina zuwa\tcoming\n"
     table, counts = fetched("parallel", rows, test=False)
     assert list(table["id"]) == ["1", "3"] and counts["repeated"] == 2
+
+
+@pytest.mark.parametrize("passage", ["The cat sat.", ""])
+def test_questions_of_one_passage_or_none_are_all_kept_and_repeated_ones_are_not(fetched, passage):
+    asked = ["Who sat?", "Where did it sit?", "who sat"]
+    rows = [{"passage": passage, "question": each, "answers": '["a", "b"]', "correct": 1} for each in asked]
+    table, counts = fetched("choices", json.dumps(rows), name="x.json", test=False)
+    assert list(table["question"]) == asked[:2] and counts["repeated"] == 1

@@ -18,6 +18,7 @@ from scripts import fetch_corpus
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.fetch import origin
 from seedbed.corpora.settings import Cleaning, Source
+from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_json
 from seedbed.study.graph import records
 from tests.asking import TOLD, study_of
@@ -119,6 +120,15 @@ def test_sets_stand_for_a_place(given: dict) -> None:
     [
         *(({"file": "x", name: "y"}, f"{name}: of hub alone, not of file; leave") for name in ("config", "split")),
         ({"archive": "https://host/x", "revision": "main"}, "revision: of hub alone, not of archive; leave"),
+        ({"hub": "a/b", "member": "x.tsv", "config": "hau"}, "config: of a hub data set .*`member`.* one of both"),
+        ({"hub": "a/b", "member": "x.tsv", "split": "test"}, "split: of a hub data set .*`member`.* one of both"),
+        (
+            {"file": "x.tsv", "delimiter": ";"},
+            r"delimiter: of csv alone, not of tsv \(x\.tsv\); give `format: csv`, or",
+        ),
+        ({"file": "x", "member": "a/*.TXT.gz", "delimiter": ";"}, r"delimiter: .* not of text \(a/\*\.TXT\);"),
+        ({"archive": "https://host/x.jsonl", "delimiter": ";"}, r"delimiter: .* not of jsonl"),
+        ({"hub": "a/b", "format": "parquet", "delimiter": ";"}, r"delimiter: .* not of parquet; give"),
         ({"hub": "a/b", "sha256": "0" * 64}, "sha256: of file or archive alone, not of hub; leave"),
         ({"sets": {"a": {"file": "x"}}, "member": "*.tsv"}, "member: of .*, not of sets; give it to each set"),
         ({"sets": {"a": {"file": "x"}}, "format": "tsv"}, "format: of .*, not of sets; give it to each set"),
@@ -132,12 +142,32 @@ def test_a_setting_that_a_source_would_not_read_is_refused(given: dict, told: st
 
 
 def test_a_second_reading_elsewhere_leaves_the_settings_of_the_first_place() -> None:
-    one = Source(hub="a/b", config="hau", split="test", member="x.tsv", top_up={"hub": None, "file": "y"})
-    assert one.topped_up() == Source(file="y", member="x.tsv")
+    one = Source(hub="a/b", config="hau", split="test", format="tsv", top_up={"hub": None, "file": "y"})
+    assert one.topped_up() == Source(file="y", format="tsv")
     several = one.updated({"top_up": {"hub": None, "sets": {"a": {"file": "y"}}}})
     assert several.topped_up() == Source(sets={"a": {"file": "y"}})
     with pytest.raises(ValidationError, match=r"top_up: split: of hub alone"):
         one.updated({"top_up": {"hub": None, "file": "y", "split": "dev"}})
+
+
+def test_a_file_that_is_read_second_takes_the_place_of_the_split_that_is_read_first() -> None:
+    one = Source(hub="a/b", config="hau", split="test", top_up={"member": "x.tsv"}, join={"pivot": {"member": "y.tsv"}})
+    assert one.topped_up() == Source(hub="a/b", member="x.tsv", join=one.join)
+    assert one.joined("pivot")[0] == Source(hub="a/b", member="y.tsv")
+    orders = {"hau-swh": {"member": "z.tsv"}, "swh-hau": {"config": "swh"}}
+    task = Task(protocol="sts", source={"hub": "a/b", "config": "hau", "split": "test"}, pairs=orders)
+    assert task.of_order("hau-swh") == Source(hub="a/b", member="z.tsv")
+    assert task.of_order("swh-hau") == Source(hub="a/b", config="swh", split="test")
+    with pytest.raises(ValidationError, match=r"top_up: split: of a hub data set"):
+        one.updated({"top_up": {"member": "x.tsv", "split": "dev"}})
+
+
+def test_a_file_that_is_read_second_has_the_delimiter_of_the_first_if_it_is_a_csv_too() -> None:
+    one = Source(file="x.csv", delimiter=";", top_up={"file": "y.csv"}, join={"pivot": {"file": "z.txt"}})
+    assert one.topped_up() == Source(file="y.csv", delimiter=";", join=one.join)
+    assert one.joined("pivot")[0] == Source(file="z.txt")
+    with pytest.raises(ValidationError, match=r"top_up: delimiter: of csv alone, not of tsv \(y\.tsv\)"):
+        one.updated({"top_up": {"file": "y.tsv", "delimiter": ";"}})
 
 
 def test_a_cards_data_has_the_licence_of_all_sets(sets: dict) -> None:

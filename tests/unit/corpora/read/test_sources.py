@@ -320,6 +320,15 @@ def test_rows_are_filtered_and_topped_up(tmp_path, store):
     assert set(found["id"][2:]) < {"+1", "+2", "+3"}, "a row of the second reading has the id of one of the first"
 
 
+@pytest.mark.parametrize("settings", [{"where": {"code": ["eng"]}}, {"skip": 2049}], ids=["where", "skip"])
+def test_columns_are_joined_where_a_block_has_no_row(tmp_path, store, settings):
+    codes = ["hau"] * 2049 + ["eng"]
+    rows = pd.DataFrame({"code": codes, "title": "Labari", "body": [f" na {n} " for n in range(2050)]})
+    rows.to_csv(tmp_path / "x.csv", index=False)
+    source = Source(file=str(tmp_path / "x.csv"), columns={"text": ["title", "body", "code"]}, **settings)
+    assert list(read(source, store)["text"]) == ["Labari  na 2049  eng"]
+
+
 def test_a_source_with_rows_enough_is_not_topped_up(tmp_path, store):
     (tmp_path / "a.txt").write_text("a\nb\n")
     (tmp_path / "more.txt").write_text("c\nd\n")
@@ -540,6 +549,16 @@ def test_a_quoted_field_may_hold_the_delimiter(tmp_path, store):
     path.write_text('a\tb\n"one\ttwo, three"\t"four ""five""\nsix"\n')
     found = read(Source(file=str(path), format="csv", delimiter="\t", columns={"text": "a", "pivot": "b"}), store)
     assert found.to_dict("records") == [{"id": "1", "text": "one\ttwo, three", "pivot": 'four "five"\nsix'}]
+
+
+def test_a_delimiter_of_what_is_no_csv_is_refused_when_its_name_is_known(tmp_path, store):
+    (tmp_path / "a.csv").write_text("id;text\n1;a\n")
+    source = Source(file=str(tmp_path), member="*.?sv", delimiter=";")
+    assert list(read(source, store)["text"]) == ["a"]
+    (tmp_path / "b.tsv").write_text("id;text\n2;b\n")
+    with pytest.raises(UserError, match=r"^delimiter: of csv alone, not of tsv \(.*b\.tsv\); give `format: csv`"):
+        read(source, store)
+    assert list(read(source.updated({"format": "csv"}), store)["text"]) == ["a", "b"]
 
 
 @pytest.mark.parametrize("form", ["parquet", "jsonl"])

@@ -99,6 +99,10 @@ BOTH = {"sets": {"x": X, "y": Y}}
 TWO = X | {"columns": {"pivot": "e", "text": "t"}}
 PIVOT = {"pivot": {"file": "english.tsv"}}
 HAUSA = X | {"columns": {"text": "text"}, "join": PIVOT}
+PAIR = X | {"columns": {"query": "a", "document": "b"}}
+SIDES = X | {"columns": {"sentence1": "a", "sentence2": "b"}}
+LINES = {"file": "x.txt"}
+TRAINED, TESTED, BY = {"buckets": [0, 90]}, {"buckets": [90, 100]}, {"buckets_by": "sentence1"}
 ENGLISH = X | {"buckets_by": "a", "join": {"a": {"file": "english.tsv", "columns": {"a": "text"}}}}
 """As HAUSA, the same pairs in the same buckets under other names."""
 
@@ -121,6 +125,29 @@ ENGLISH = X | {"buckets_by": "a", "join": {"a": {"file": "english.tsv", "columns
         ({"sets": {"a": ENGLISH | {"buckets": [0, 51]}}}, HAUSA | {"buckets": [50, 100]}, True),
         ({"sets": {"a": X | {"buckets": [0, 50], "buckets_by": "b"}}}, HAUSA | {"buckets": [50, 100]}, True),
         (TWO | {"buckets": [0, 50]}, X | {"columns": {"text": "t"}, "buckets": [50, 100]}, True),  # hash other columns
+        (PAIR | TRAINED, X | {"columns": {"text": "b"}} | TESTED, True),
+        (PAIR | TRAINED, X | {"columns": {"text": "a"}} | TESTED, False),
+        (PAIR | TRAINED, X | {"columns": {"query": "b", "document": "a"}} | TESTED, True),
+        (SIDES | TRAINED, X | {"columns": {"sentence1": "b", "sentence2": "a"}} | TESTED, True),
+        (SIDES | TRAINED, SIDES | TESTED, False),
+        (SIDES | TRAINED | BY, X | {"columns": {"sentence1": "b"}} | TESTED | BY, True),
+        (SIDES | TRAINED, SIDES | TESTED | {"replace": {"sentence1": {"x": "y"}}}, True),
+        (SIDES | TRAINED, SIDES | TESTED | {"replace": {"sentence2": {"x": "y"}}}, False),
+        (SIDES | TRAINED, SIDES | TESTED | {"explode": {"sentence1": "x"}}, True),
+        (SIDES | TRAINED, SIDES | TESTED | {"transliterate": {"sentence1": "uig-Cyrl-Arab"}}, True),
+        (X | TRAINED, X | TESTED | {"replace": {"text": {"x": "y"}}}, True),
+        (X | TRAINED, X | TESTED, False),
+        (X | TRAINED, X | {"columns": {"sentence1": "pivot", "sentence2": "text"}} | TESTED, False),
+        (X | TRAINED, X | {"columns": {"sentence1": "text", "sentence2": "pivot"}} | TESTED, True),
+        (LINES | TRAINED, LINES | {"columns": {"sentence1": "text"}} | TESTED, False),
+        (X | {"divide": {"c": ["sentence1", "d"]}} | TRAINED, X | {"divide": {"c": ["d", "text"]}} | TESTED, True),
+        ({"sets": {"a": PAIR}} | TRAINED, PAIR | TESTED, False),
+        ({"sets": {"a": PAIR}} | TRAINED, X | {"columns": {"text": "b"}} | TESTED, True),
+        (
+            {"sets": {"a": PAIR}, "columns": {"text": "document"}} | TRAINED,
+            X | {"columns": {"text": "b"}} | TESTED,
+            False,
+        ),
         (X | {"where": {"c": ["e\u0301"]}}, X | {"where": {"c": ["\u00e9"]}}, True),
         (BOTH | {"skip": 60}, BOTH | {"first": 60}, False),
         (BOTH | {"skip": 60}, Y | {"first": 60}, True),  # rows of several sets count from the first
