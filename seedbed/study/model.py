@@ -221,7 +221,7 @@ class Study(Settings):
     @cached_property
     def makers(self) -> dict[tuple[str, str], str]:
         """`variants.makers` of the study's generators, cached."""
-        return makers(self.generators)
+        return makers(self.generators, self.start)
 
     @cached_property
     def declared(self) -> dict[str, Protocol]:

@@ -1,17 +1,14 @@
 """Published adapters, triplets and encoders that a study downloads instead of training or generating them."""
 
-from typing import get_args
-
 from seedbed.corpora.settings import Source
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
-from seedbed.study.settings import Start
+from seedbed.study.settings import Start, is_taken
 
 
 def begins(study: Study, step: Start) -> bool:
     """Whether the study takes the published work of a step of the reproduction ladder."""
-    ladder = get_args(Start)
-    return ladder.index(study.start) >= ladder.index(step)
+    return is_taken(study.start, step)
 
 
 def adapter(study: Study, generator: str, method: str, polarity: str, code: str) -> Source | None:

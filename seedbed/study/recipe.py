@@ -200,7 +200,7 @@ class StudyRecipe(Part):
             return ANY if spec.of_several else own.get(spec.data.from_languages, spec.data.from_languages)
         if self.start:
             return self.start.folder(code)
-        return code if any("{" in str(source.hub or source.file) for source in spec.published.values()) else ANY
+        return code if any(source.placeholders for source in spec.published.values()) else ANY
 
     def languages(self, folder: str = "") -> list[str]:
         """The languages on whose data an encoder of a language is trained: that language, or all of the recipe's."""
@@ -344,13 +344,13 @@ class StudyRecipe(Part):
 
     @cached_property
     def compared(self) -> str:
-        """The triplets whose lexical overlap a table can show, a path with {lang}: their columns must be in one
-        language.
+        """The triplets whose lexical overlap a table can show, a path with {lang}: of one language, in which all their
+        columns are.
 
         The path is relative to the folder of results, so that a plan is the same in any folder. Empty: there are none.
         """
         spec = self.spec
-        if not spec.data or spec.data.kind != "triplets":
+        if not spec.data or spec.data.kind != "triplets" or spec.of_several:
             return ""
         return "" if self.writes_pivot else self.data().removeprefix(f"{self.study.results}/")
 

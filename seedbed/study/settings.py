@@ -1,7 +1,7 @@
 """Settings of the study that belong to no package: languages, sources of text, its starting step, GPUs."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, get_args
 
 from pydantic import AfterValidator, Field, field_validator
 
@@ -14,6 +14,12 @@ from seedbed.settings import Settings, named, written
 Start = Literal["scratch", "adapters", "triplets", "encoders"]
 """The reproduction ladder, from the bottom."""
 GpuKind = named(r"\w+", "a kind of GPU in letters, digits and _, like a100")
+
+
+def is_taken(start: Start, step: Start) -> bool:
+    """Whether a study that starts at one step of the ladder takes the published work of a step."""
+    ladder = get_args(Start)
+    return ladder.index(start) >= ladder.index(step)
 
 
 def _known_script(script: str) -> str:

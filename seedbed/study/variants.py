@@ -7,6 +7,7 @@ from seedbed.encoders.recipes import DATA, Recipe
 from seedbed.encoders.settings import Backbone
 from seedbed.generators.settings import MADE_FROM, WRITING, Generator, ScaleChoice
 from seedbed.settings import suggest
+from seedbed.study.settings import Start, is_taken
 from seedbed.yamls import laid_over
 
 OWN = ("adapters", "triplets", "published")
@@ -204,18 +205,24 @@ def _without_other_data(below: Mapping[str, Any], above: Mapping[str, Any]) -> d
     return {key: value for key, value in below.items() if not (another and key in (*DATA, "by"))}
 
 
-def makers(generators: Mapping[str, Generator]) -> dict[tuple[str, str], str]:
+def makers(generators: Mapping[str, Generator], start: Start = "scratch") -> dict[tuple[str, str], str]:
     """Generator and part (see MADE_FROM) -> who makes it: of a family those whose parts would be equal share one.
 
-    A family is a generator and all that are `like` it. The one nearest to its head makes the part.
+    A family is a generator and all that are `like` it. The one nearest to its head makes the part. One for which other
+    triplets or adapters are published, and taken where the study starts, has its own part.
     """
+    taken = [name for name in ("adapters", "triplets") if is_taken(start, name)]
     lines = {name: _line(generators, name) for name in generators}
     ordered = sorted(generators, key=lambda name: len(lines[name]))
 
     def same(name: str, other: str, part: str) -> bool:
         one, two = generators[name], generators[other]
-        return lines[name][-1] == lines[other][-1] and all(
-            getattr(one, setting) == getattr(two, setting) for setting in MADE_FROM[part]
+        published = [getattr(one, name).get(part) for name in taken]
+        theirs = [getattr(two, name).get(part) for name in taken]
+        return (
+            lines[name][-1] == lines[other][-1]
+            and all(getattr(one, setting) == getattr(two, setting) for setting in MADE_FROM[part])
+            and all(own in (None, their) for own, their in zip(published, theirs, strict=True))
         )
 
     return {

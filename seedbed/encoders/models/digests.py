@@ -11,7 +11,7 @@ from seedbed.encoders.models.onnx_int8 import CODE as INT8
 from seedbed.encoders.models.parallel_adapters import ADAPTERS, CODE, MODULE
 from seedbed.encoders.models.two_paths import CODE as PATHS
 from seedbed.io import fingerprint, read_json, sha256
-from seedbed.manifests import versions
+from seedbed.manifests import versions, versions_of
 
 SOURCE = "saved_from"
 """Key in a manifest: the digest of the start point, of an encoder that differs from it by parallel adapters only."""
@@ -26,9 +26,12 @@ def embeddings_folder(state: Path, manifest: dict[str, Any], *, adapters: bool =
     With adapters off it is the folder of the encoder that got the adapters. An encoder with one prompt for each
     language has a sub-folder for each prompt, because one text has another vector in each language.
     """
-    remote = TRANSPORT in manifest["files"]  # what was paid for stays valid when libraries here are upgraded
-    found = vectors_digest(manifest, adapters=adapters)
-    folder = state / "embeddings" / fingerprint([found, {} if remote else versions()])[:32]
+    files = manifest["files"]
+    # What was paid for stays valid when libraries here are upgraded.
+    used = {} if TRANSPORT in files else versions()
+    if any(name.endswith(".onnx") for name in files):
+        used |= versions_of("onnxruntime")
+    folder = state / "embeddings" / fingerprint([vectors_digest(manifest, adapters=adapters), used])[:32]
     return folder / fingerprint(prompt)[:32] if prompt else folder
 
 

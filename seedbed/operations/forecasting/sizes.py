@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from seedbed.corpora.select import subset
+from seedbed.corpora.settings import Source
 from seedbed.encoders.settings import Training
 from seedbed.generators.settings import Generator
 from seedbed.gpu_memory import counted
@@ -117,16 +118,25 @@ class Sizes:
 
 
 def _fetched(sizes: Sizes, job: Job) -> float:
-    """Rows of a corpus: counted in a text file of this machine, else those that its source or its kind has."""
+    """Rows of a corpus: those that its source is known to have, else those that its kind has."""
     source = job.arguments.source
-    file = Path(source.file or "")
-    if file.suffix in HEADERS and file.is_file():
-        first, last = source.buckets
-        read = max(_lines(str(file), HEADERS[file.suffix]) - source.skip, 0)
-        kept = min(read, source.first or read) * (last - first) / 100
-        return min(kept, source.rows or kept)
     kind = "package" if source.package else job.wildcards["corpus"]
-    return source.rows or sizes.costs.rows.get(kind, sizes.costs.rows["default"])
+    return _read_rows(source, sizes.costs.rows.get(kind, sizes.costs.rows["default"]))
+
+
+def _read_rows(source: Source, usual: float) -> float:
+    """Rows that are read of a source: counted in text files of this machine, else by settings, else the usual ones."""
+    place = Path(source.file or "")
+    files = sorted(place.glob(source.member)) if source.member and place.is_dir() else [place]
+    if source.sets:
+        rows = sum(_read_rows(one, usual / len(source.sets)) for one in source.sets.values())
+    elif files and all(file.suffix in HEADERS and file.is_file() for file in files):
+        rows = max(sum(_lines(str(file), HEADERS[file.suffix]) for file in files) - source.skip, 0)
+    else:
+        return source.rows or min(usual, source.first or usual)
+    first, last = source.buckets
+    kept = min(rows, source.first or rows) * (last - first) / 100
+    return min(kept, source.rows or kept)
 
 
 HEADERS = {".csv": 1, ".jsonl": 0, ".tsv": 1, ".txt": 0}

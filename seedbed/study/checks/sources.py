@@ -257,11 +257,20 @@ def _published(study: Study) -> None:
     """What others have made, where the study takes it."""
     for name, recipe in study.recipes.items():
         of = StudyRecipe.get(study, name)
+        if recipe.made and recipe.published and published.begins(study, "encoders"):
+            _all_or_none(study, of)
         for code in of.codes:
             folder = of.folder(code)
             for backbone in recipe.published:
                 encoder = published.encoder(study, backbone, name, folder)
                 _check_model(encoder, f"recipes.{name}.published.{backbone} for {folder}")
+                if encoder is None and not recipe.made:
+                    named = " and ".join(f"{{{one}}}" for one in sorted(recipe.published[backbone].placeholders))
+                    raise UserError(
+                        f"recipes.{name}.published.{backbone}: no value of {named} for {folder}, so it would be the "
+                        f"backbone itself; set `languages.{folder}.codes`, or limit the recipe by `only: {{languages: "
+                        "[...]}`"
+                    )
             if not recipe.written:
                 continue
             facts = of.writer, recipe.written
@@ -269,6 +278,18 @@ def _published(study: Study) -> None:
             _check_file(published.triplets(study, *facts, code), f"the triplets {where}")
             for polarity in POLARITIES:
                 _check_model(published.adapter(study, *facts, polarity, code), f"the {polarity} adapter {where}")
+
+
+def _all_or_none(study: Study, recipe: StudyRecipe) -> None:
+    """Published encoders have one seed, and those that were trained beside them would have no more."""
+    folders = sorted({recipe.folder(code) for code in recipe.codes})
+    for backbone, folder in product(recipe.every_backbone, folders):
+        if published.encoder(study, backbone, recipe.name, folder) is None:
+            raise UserError(
+                f"recipes.{recipe.name}.published: no encoder of {backbone} in {folder}, and `start: encoders` takes "
+                "those of all its backbones and languages; give it, or limit the recipe by `only` and train the others "
+                "in another one"
+            )
 
 
 def _check_places(study: Study) -> None:

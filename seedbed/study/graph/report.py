@@ -42,10 +42,11 @@ class Report(Product, rule="report", place=paths.REPORT):
         """The file `path`, a template of `paths`, of each set of generated triplets that encoders of its tables are
         trained on or whose overlap its tables show.
         """
-        shown = {(one.recipe, one.lang) for one in self.encoders}
+        shown = {(one.recipe, one.lang) for one in self.encoders if not one.published}
         shown |= {(texts.recipe, texts.lang) for plan in self.plans for texts in plan.texts}
-        recipes = ((StudyRecipe.get(self.study, name), lang) for name, lang in shown)
-        made = {(of.writer, of.spec.written, lang) for of, lang in recipes if of.is_written(lang)}
+        recipes = ((StudyRecipe.get(self.study, name), folder) for name, folder in shown)
+        each = ((of, code) for of, folder in recipes for code in of.languages(folder))
+        made = {(of.writer, of.spec.written, code) for of, code in each if of.is_written(code)}
         return [at(self.study, path, generator=name, method=method, lang=lang) for name, method, lang in sorted(made)]
 
     def inputs(self) -> dict[str, Files]:

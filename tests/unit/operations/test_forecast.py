@@ -275,11 +275,20 @@ def test_rows_that_are_not_there_are_expected_from_the_jobs_that_make_them(tmp_p
         ("a.txt", {"buckets": [90, 100], "rows": 20}, 20),
         ("a.txt.gz", {}, COSTS.rows["text"]),
         ("a.parquet", {"rows": 70}, 70),
+        ("a.parquet", {"first": 70}, 70),
+        ("a.txt", {"sets": {"one": {}, "other": {"rows": 60}}}, 560),
+        ("a.txt", {"sets": {"one": {}, "other": {}}, "rows": 90}, 90),
+        ("a.txt", {"file": "", "member": "*.txt"}, 500),
     ],
 )
 def test_rows_of_a_file_here_are_those_that_are_read(tmp_path, name, source, rows):
     (tmp_path / name).write_text("A line of text.\n" * 500)
-    arguments = f"--source '{json.dumps({'file': str(tmp_path / name), **source})}'"
+    place = {"file": str(tmp_path / name)}
+    if sets := source.get("sets"):
+        source = source | {"sets": {key: one | place for key, one in sets.items()}}
+    else:
+        source = place | source | ({"file": str(tmp_path)} if "member" in source else {})
+    arguments = f"--source '{json.dumps(source)}'"
     plan = Plan([job("fetch_corpus", arguments, ["text"], {"corpus": "text", "lang": "hau"})], COSTS)
     assert plan.rows("text") == rows
 

@@ -32,6 +32,9 @@ def test_an_encoder_lies_in_the_folder_of_the_language_that_it_learnt(ask) -> No
         TOLD, recipes={"published": {"published": {"other": {"file": "own/{lang}"}}}}, classifiers={}, compute=None
     )
     assert StudyRecipe.get(each, "published").folder("hau") == "hau", "one is published for each language"
+    branch = {"published": {"published": {"other": {"hub": "a/b", "revision": "{lang}"}}}}
+    each = study_of(TOLD, recipes=branch, classifiers={}, compute=None)
+    assert StudyRecipe.get(each, "published").folder("hau") == "hau", "a branch of one repository is, too"
 
 
 def test_what_is_not_trained_has_one_seed(ask) -> None:

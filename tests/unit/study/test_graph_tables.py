@@ -195,6 +195,22 @@ def test_a_report_shows_what_the_tables_rest_on(paper) -> None:
     assert within(report.triplets("<results>/{lang}"), paper).count("hau") == 3
 
 
+def test_a_report_shows_what_several_languages_learnt_from_one_by_one() -> None:
+    """A folder of encoders of several languages is no language."""
+    found = within(
+        Report.get(study_of("config/modular.yaml")).triplets("<results>/{lang}"), study_of("config/modular.yaml")
+    )
+    assert "mul" not in found and {"hau", "swh"} & {*found}
+
+
+def test_a_report_asks_for_no_triplets_of_encoders_that_are_published(paper) -> None:
+    made = Report.get(paper)
+    given = {name: {"file": "own/encoder"} for name in paper.backbones}
+    recipes = {name: one.updated({"published": given}) if one.written else one for name, one in paper.recipes.items()}
+    taken = paper.model_copy(update={"recipes": recipes, "start": "encoders"})
+    assert made.triplets("<results>/{lang}") and not Report.get(taken).triplets("<results>/{lang}")
+
+
 def test_a_report_shows_the_neighbours_that_its_encoders_learnt_from(paper) -> None:
     assert read(Report.get(paper), "neighbours") == []
     found = read(Report.get(study_of("config/neighxlm.yaml")), "neighbours")

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from seedbed.generators.settings import Generator
 from seedbed.io import UserError
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.available import Available
@@ -13,6 +14,7 @@ from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
+from seedbed.study.variants import makers
 from seedbed.tables.plan import _fills
 from seedbed.tables.specs import Column
 from tests.refusals import tells
@@ -69,6 +71,22 @@ def test_candidates_share_with_all_of_their_family_that_would_make_the_same() ->
     }  # fmt: skip
     assert {study.makers[name, "language"] for name in made} == {"head"}
     assert study.makers["alone", "language"] == "alone", "of another family, though its settings are the same"
+
+
+@pytest.mark.parametrize(("kind", "start"), [("triplets", "triplets"), ("adapters", "adapters")])
+def test_a_generator_with_published_work_of_its_own_shares_no_other(kind: str, start: str) -> None:
+    own = {"prompting": {"file": "x.tsv"} if kind == "triplets" else {"positive": FILE, "negative": FILE}}
+    head = {"source": FILE, "prompts": "plain"}
+    family = {"head": head, "like": head | {"like": "head"}, "other": head | {"like": "head", kind: own}}
+    generators = {name: Generator.model_validate(settings) for name, settings in family.items()}
+    made = {step: makers(generators, step) for step in ("scratch", start)}
+    assert {name: made[start][name, "prompting"] for name in family} == {
+        "head": "head",
+        "like": "head",
+        "other": "other",
+    }
+    assert made["scratch"]["other", "prompting"] == "head", "what is published is not taken"
+    assert made[start]["other", "weights"] == "head"
 
 
 def test_no_column_shows_what_a_task_chose_on_that_task() -> None:

@@ -176,6 +176,11 @@ def test_other_libraries_make_other_embeddings_but_a_server_the_same(
     before, paid = embeddings_folder(tmp_path, local), embeddings_folder(tmp_path, remote)
     monkeypatch.setattr(digests, "versions", lambda: {"torch": "99"})
     assert embeddings_folder(tmp_path, local) != before and embeddings_folder(tmp_path, remote) == paid
+    whole, copy = local, {"files": {"model_int8.onnx": "a"}}
+    before = [embeddings_folder(tmp_path, one) for one in (whole, copy)]
+    monkeypatch.setattr(digests, "versions_of", lambda *names: dict.fromkeys(names, "99"))
+    after = [embeddings_folder(tmp_path, one) for one in (whole, copy)]
+    assert [one == other for one, other in zip(before, after, strict=True)] == [True, False]
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
