@@ -35,7 +35,7 @@ from pathlib import Path
 def memory(name):
     return int(re.search(name + r":\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 
-parts, name, *sizes = sys.argv[1:]
+parts, *runs = sys.argv[1:]
 from seedbed import blocks, io
 blocks.ROWS //= int(parts)  # before whoever imports it by name
 blocks.CACHE //= int(parts)
@@ -43,17 +43,18 @@ io.PART //= int(parts)
 from seedbed.corpora.select import language_id
 language_id.BATCH //= int(parts)
 from scripts import cli
-program = importlib.import_module("scripts." + name)
+runs = list(map(json.loads, runs))
+programs = {name: importlib.import_module("scripts." + name) for name, *_ in runs}
 corpora = ("corpora.select.anchors", "corpora.read.fetch", "corpora.select.pairs")
 for module in (*corpora, "triplets.audit", "triplets.translations"):
     importlib.import_module("seedbed." + module)  # what programs import when they run
-for arguments in map(json.loads, sizes):  # each after the same imports, in a process of its own
+for name, *arguments in runs:  # each after the same imports, in a process of its own
     if child := os.fork():
         if code := os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]):
             sys.exit(code)
         continue
     before, begun = memory("VmRSS"), time.process_time()
-    program.main(cli.read(program.Job, arguments))
+    programs[name].main(cli.read(programs[name].Job, arguments))
     print(json.dumps({"megabytes": memory("VmHWM") - before, "seconds": time.process_time() - begun}), flush=True)
     break
 """
@@ -114,7 +115,7 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--cases", nargs="+", default=list(CASES), choices=list(CASES))
     args = parser.parse_args(argv)
     for case in args.cases:
-        few, many = measure(CASES[case], args.rows, args.words)
+        few, many = measure([(CASES[case], rows) for rows in args.rows], args.words)
         print(
             f"{case:10} {few.megabytes:6.0f} MiB {few.seconds:6.0f} s   {many.megabytes:6.0f} MiB {many.seconds:6.0f} s"
             f"   {many.megabytes / few.megabytes:.2f}",
@@ -122,22 +123,22 @@ def main(argv: list[str] | None = None) -> None:
         )
 
 
-def measure(case: Case, sizes: Sequence[int], words: int, parts: int = 1) -> list[Cost]:
-    """Run one case on corpora of so many sentences each, of so many words; what each run took.
+def measure(runs: Sequence[tuple[Case, int]], words: int, parts: int = 1) -> list[Cost]:
+    """Run cases on corpora of so many sentences each, of so many words; what each run took.
 
     Args:
         parts: blocks and caches are this many times smaller than usual, so that a small corpus fills them.
     """
-    with tempfile.TemporaryDirectory() as folder:
-        program, commands = "", []
-        for rows in sizes:
-            Path(folder, str(rows)).mkdir()
-            program, *arguments = case(Path(folder, str(rows)), rows, words)
-            commands.append(json.dumps(arguments))
+    with tempfile.TemporaryDirectory() as root:
+        commands = []
+        for number, (case, rows) in enumerate(runs):
+            folder = Path(root, str(number))
+            folder.mkdir()
+            commands.append(json.dumps(case(folder, rows, words)))
         # What an allocator keeps for later is no data, and differs from run to run.
         plain = os.environ | {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1"}
         plain |= {"MALLOC_ARENA_MAX": "1", "MALLOC_MMAP_THRESHOLD_": str(2**16)}
-        measured = [sys.executable, "-c", MEASURED, str(parts), program, *commands]
+        measured = [sys.executable, "-c", MEASURED, str(parts), *commands]
         limited = partial(resource.setrlimit, resource.RLIMIT_AS, (LIMIT, LIMIT))
         done = subprocess.run(measured, env=plain, stdout=subprocess.PIPE, text=True, check=True, preexec_fn=limited)
     return [Cost(**json.loads(line)) for line in done.stdout.splitlines() if line.startswith('{"megabytes"')]

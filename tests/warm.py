@@ -53,7 +53,13 @@ LIBRARIES = {
     "abroad": ["sentence_transformers", "transformers.conversion_mapping"],
 }  # fmt: skip
 """What a server imports ahead."""
-PACKAGES = {"snakemake": "snakemake", "scripts": "scripts", "tests": "scripts", "abroad": "abroad"}
+PACKAGES = {
+    "snakemake": "snakemake",
+    "scripts": "scripts",
+    "tests": "scripts",
+    "benchmarks": "scripts",
+    "abroad": "abroad",
+}
 """Which server forks for the modules of a package. The one for `abroad` has never imported a module of the project."""
 HOME = Path(__file__).resolve().parents[1]
 """The project whose own modules a server imports ahead."""

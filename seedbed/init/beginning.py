@@ -9,7 +9,7 @@ from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
 from seedbed.init.entries import PAIRS, Parts, on_pairs, without_kind
 from seedbed.init.own_table import TESTED, OwnTable
-from seedbed.init.own_text import LEAST, LINES, Guess, left_out, lines_of, neighbours, remark, sentences
+from seedbed.init.own_text import LEAST, LINES, Guess, left_out, lines_of, neighbours, remark
 from seedbed.init.table_files import form_of, is_table
 from seedbed.init.test_sets import TestSet, count_repeating, tests_of, texts_here
 from seedbed.languages import registry
@@ -41,17 +41,19 @@ BARE = "The backbone without the prefix that it was published with; not trained.
 """What the card of recipe `bare` says."""
 
 
-def study(text: Path, language: Guess, given: dict[str, Path], results: str) -> tuple[dict[str, Any], list[str]]:
+def study(
+    text: Path, texts: list[str], language: Guess, given: dict[str, Path], results: str
+) -> tuple[dict[str, Any], list[str]]:
     """The configuration of a study that fits a laptop, and messages about what was guessed, one line each.
 
     Args:
+        texts: its sentences, of `own_text.sentences`.
         given: type of a table, a key of COLUMNS -> its file.
 
     Raises:
         UserError: one of them cannot be read, lacks a column, is in another language or too short to test by, or its
             scores are no test.
     """
-    texts = sentences(text)
     tables = [OwnTable(kind, path, language, BACKBONE, tested="test" in given) for kind, path in given.items()]
     for table in tables:
         table.require(texts)

@@ -115,10 +115,11 @@ def begin(args: argparse.Namespace) -> None:
     _plain(args.text, *given.values(), output, args.name, args.results)
     if output.exists():
         raise UserError(f"{output}: is there already; give another by --output, or add a file to it by `seedbed add`")
-    language = language_of(args.text, sentences(args.text), args.language, args.name, args.script, sure=args.sure)
+    texts = sentences(args.text)
+    language = language_of(args.text, texts, args.language, args.name, args.script, sure=args.sure)
     results = args.results or f"results/{regex.sub(r'[^A-Za-z0-9._-]+', '-', output.stem).strip('-.') or language.code}"
     _require_free(results)
-    found, said = study(args.text, language, given, results)
+    found, said = study(args.text, texts, language, given, results)
     guesses = "\n".join(f"# * {one}" for one in said)
     head = HEAD.format(guesses=guesses, options=_options(output), results=results, kinds="|--".join(KINDS))
     comments = COMMENTS | {("languages", language.code, "corpus"): "The text; of skipped lines a test is made."}

@@ -10,12 +10,11 @@ from typing import Any
 import pandas as pd
 
 from seedbed.corpora.read.columns import in_buckets
-from seedbed.corpora.select.language_id import LanguageId, as_many
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.corpora.shape.clean import comparable
 from seedbed.init import table_files
 from seedbed.init.entries import PAIRS, Parts, not_taken, on_pairs
-from seedbed.init.own_text import LINES, SHARE, Guess, english, pieces, require_language
+from seedbed.init.own_text import LINES, SHARE, Guess, english_share, pieces, require_language
 from seedbed.init.table_files import COLUMNS, HALVED_BY, HALVES, OWN
 from seedbed.io import UserError
 
@@ -83,9 +82,8 @@ class OwnTable:
             require_language(where, own, self.language)
             if self.language.sure or self.language.code == "eng":
                 continue
-            told = LanguageId(*as_many(texts, english()))
-            if (share := told.in_language(own).mean()) < 1 - SHARE:
-                raise UserError(f"{where}: {1 - share:.0%} reads like English; expected {self.language.name}")
+            if (share := english_share(texts, own)) > SHARE:
+                raise UserError(f"{where}: {share:.0%} reads like English; expected {self.language.name}")
         if self.kind == "parallel":
             self._require_pivot()
         if self.kind in ("pairs", "triplets"):

@@ -1,7 +1,8 @@
 """Text files of a user: their sentences, and what language they are in."""
 
 import shlex
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -226,20 +227,38 @@ def _check(path: Path, texts: list[str], language: Guess) -> None:
     require_language(str(path), texts, language)
     if language.sure or language.code == "eng":
         return
-    own, other = as_many(texts, english())
-    # Half of each trains, and half is classified: English cannot be distinguished from English.
-    told = LanguageId(own[::2], other[::2])
-    seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(other[1::2]).mean())
-    if sum(seen) / 2 < (1 + SHARE) / 2:
+    if (seen := distinguished(texts)) < (1 + SHARE) / 2:
         raise UserError(
-            f"{path}: reads like English: {1 - sum(seen) / 2:.0%} of sentences cannot be distinguished; expected "
-            f"{language.name}"
+            f"{path}: reads like English: {1 - seen:.0%} of sentences cannot be distinguished; expected {language.name}"
         )
 
 
-def english() -> list[str]:
+def distinguished(texts: Sequence[str]) -> float:
+    """The share of texts, and of as many English sentences, that are distinguished from each other.
+
+    Half of each trains, and half is classified: English cannot be distinguished from English.
+    """
+    own, other = as_many(texts, _english())
+    told = LanguageId(own[::2], other[::2])
+    seen = float(told.in_language(own[1::2]).mean()), 1 - float(told.in_language(other[1::2]).mean())
+    return sum(seen) / 2
+
+
+def english_share(known: Sequence[str], texts: Sequence[str]) -> float:
+    """The share of texts that read like English, and not like the sentences that are known to be in their language."""
+    return 1 - float(_told_from_english(tuple(known)).in_language(texts).mean())
+
+
+@lru_cache(maxsize=1)
+def _told_from_english(known: tuple[str, ...]) -> LanguageId:
+    """What learnt from sentences and as many English ones: the same for all columns of all tables."""
+    return LanguageId(*as_many(known, _english()))
+
+
+@cache
+def _english() -> tuple[str, ...]:
     """English sentences, from which the language of a text is distinguished."""
-    return list(read_table(ENGLISH, ["anchor"])["anchor"])
+    return tuple(read_table(ENGLISH, ["anchor"])["anchor"])
 
 
 def require_language(where: str, texts: list[str], language: Guess) -> None:

@@ -5,6 +5,7 @@ That of corpora's memory runs in tests/unit/corpora/select/test_any_size.py.
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import faiss
@@ -46,7 +47,7 @@ from seedbed.encoders.models import loading
 from seedbed.io import UserError, write_table
 from seedbed.languages import registry
 from seedbed.study.model import Study
-from tests import tiny
+from tests import tiny, warm
 from tests.asking import study_of
 
 
@@ -163,6 +164,7 @@ def test_mining_by_blocks_is_one_search(
     monkeypatch.setattr(mining, "SEARCHED", {"queries": 5, "rows": 70, "width": 3})
     assert {*models.least_seconds(mining.searches(), 1)} == {"once", "blocks"}
     assert {*models.least_seconds(mining.encodings(weights, 1), 1)} == {"all", "first"}
+    monkeypatch.setattr(sys, "executable", str(warm.python()))
     (tmp_path / "pool").mkdir()
     for name, rows in (("pairs.tsv", 8), ("pool/pool.tsv", 30)):
         table = mining.table(rows, seed=rows)

@@ -58,12 +58,20 @@ TERMS = re.compile(r"\S.*?\S {2,}\S")
 
 def examples(code: str) -> Iterator[str]:
     """The examples in the docstrings of a file: of modules, classes and functions, and those after a value."""
-    for node in ast.walk(ast.parse(code)):
+    for node in statements(ast.parse(code)):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             margin = " " * node.col_offset  # that of the first line, which begins behind the quotes
             for paragraph in re.split(r"\n\s*\n", textwrap.dedent(margin + node.value.value.strip())):
                 if paragraph.startswith((" ", ">>>", "```")) and not TERMS.match(paragraph.strip()):
                     yield textwrap.dedent(paragraph)
+
+
+def statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements within one, of which an expression may be a docstring."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
+            yield from statements(child)
 
 
 EXAMPLES = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests import warm
-from tests.workflow.conftest import ENVIRONMENT, Project, copied
+from tests.workflow.conftest import ENVIRONMENT, copied
 
 PROGRAM = """
 import os, signal, sys, time
@@ -124,14 +125,32 @@ def test_abroad_no_module_of_the_project_is_there(tmp_path):
             warm.abroad(f"import {module}", folder=tmp_path)
 
 
+PLANNED = """
+import json, sys
+from pathlib import Path
+from seedbed.operations.jobs import planned
+
+jobs = planned([Path("study.yaml")], {}, {}, sys.argv[1:])
+print(json.dumps(next(job.value for job in jobs if job.rule == "train_encoder")))
+"""
+"""Prints what the training of a file was told."""
+
+
 def test_a_training_writes_the_same_bytes_as_plain_python(finished):
-    config = finished.edit({"results": "results/plain"}, target="plain.yaml")
-    encoder = "encoders/tiny-bert/unsupervised/hau/1"
-    done = Project(finished.root, warm=False).snakemake(f"results/plain/{encoder}/seedbed.json", config=config)
-    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-3000:]
+    """What a fork wrote in the whole run, beside the same job in a process of its own."""
     names = ["model.safetensors", "seedbed.json"]
-    plain, forked = (
-        [(finished.root / "results" / study / encoder / name).read_bytes() for name in names]
-        for study in ("plain", "own")
+    folder = "results/own/encoders/tiny-bert/unsupervised/hau/1"
+    told = json.loads(finished.snippet(PLANNED, f"{folder}/seedbed.json"))
+    assert told["output"] == folder
+    told |= {"output": "results/plain", "state": "results/plain-state"}
+    done = subprocess.run(
+        [sys.executable, "-m", "scripts.train_encoder", "-"],
+        cwd=finished.root,
+        env=finished.environment,  # one thread, as by the profile
+        input=json.dumps(told),
+        capture_output=True,
+        text=True,
     )
+    assert done.returncode == 0, done.stderr[-3000:]
+    plain, forked = ([(finished.root / one / name).read_bytes() for name in names] for one in ("results/plain", folder))
     assert plain == forked

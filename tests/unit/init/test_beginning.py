@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import bz2
+import contextlib
 import csv
 import gzip
 import os
 import re
+import shutil
 import subprocess
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pandas as pd
@@ -20,7 +24,7 @@ from seedbed.corpora.read.columns import bucket
 from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import presets
-from seedbed.init import table_files
+from seedbed.init import own_table, own_text, table_files
 from seedbed.init.beginning import follow
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, LEAST, language_of, sentences
@@ -38,10 +42,40 @@ IN_ENGLISH = pd.read_csv(ENGLISH, sep="\t")["anchor"].drop_duplicates()[: len(HA
 """A sentence for each of Hausa's."""
 
 
-@pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+@pytest.fixture(scope="module", autouse=True)
+def _told_once() -> Iterator[None]:
+    """Most tests begin with the same texts: what tells these from English learns from them once."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(own_text, "distinguished", remembered(own_text.distinguished))
+        patched.setattr(own_table, "english_share", remembered(own_table.english_share))
+        yield
+
+
+def remembered(function: Callable[..., float]) -> Callable[..., float]:
+    """The function, which computes once what it is asked again of the same texts."""
+    computed = cache(function)
+    return lambda *texts: computed(*map(tuple, texts))
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with Hausa text, and what a person may have besides."""
+    folder = tmp_path_factory.mktemp("given")
+    with contextlib.chdir(folder):
+        _write_given()
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def place(given: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, in which a test is."""
+    shutil.copytree(given, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def _write_given() -> None:
+    """Write Hausa text and tables."""
     Path("hau.txt").write_text("\n".join([*HAUSA["sentence1"], *HAUSA["sentence2"]]) + "\n")
     HAUSA.to_csv("test.tsv", sep="\t", index=False)
     pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
@@ -49,7 +83,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pairs.assign(negative=[*pairs["anchor"][7:], *pairs["anchor"][:7]]).to_csv("triplets.csv", index=False)
     parallel = HAUSA.rename(columns={"sentence1": "text"}).assign(pivot=IN_ENGLISH.to_numpy())
     parallel[["id", "text", "pivot"]].to_csv("parallel.tsv", sep="\t", index=False)
-    return tmp_path
 
 
 def written(*words: str) -> dict:
@@ -237,7 +270,7 @@ def translations(count: int) -> str:
     return "many.tsv"
 
 
-@pytest.mark.parametrize(("count", "share"), [(300, 33), (500, 20), (1000, 10), (20_000, 1)])
+@pytest.mark.parametrize(("count", "share"), [(300, 33), (500, 20), (1000, 10), (10_000, 1)])
 def test_of_many_translations_about_a_hundred_choose_as_many_report_and_the_others_train(capsys, count, share):
     study = written("hau.txt", "--parallel", translations(count))
     parts = [study["tasks"][f"own-bitext-{part}"]["source"]["buckets"] for part in ("dev", "test")]
@@ -575,6 +608,90 @@ def test_its_encoder_is_the_demos():
     assert written("hau.txt")["backbones"] == demo["backbones"]
 
 
+@pytest.fixture(scope="module")
+def wrong(given: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with files of which each is wrong in its own way."""
+    folder = tmp_path_factory.mktemp("wrong")
+    text = (given / "hau.txt").read_text()
+    with contextlib.chdir(folder):
+        _write_wrong(text)
+    return folder
+
+
+def _write_wrong(text: str) -> None:
+    """Write files of which each is wrong in its own way."""
+    Path("utf16.hau.txt").write_text(text, encoding="utf-16")
+    Path("latin.hau.txt").write_text("à" + text, encoding="latin-1", errors="replace")
+    english = pd.read_csv(ENGLISH, sep="\t")["positive"]
+    Path("english.hau.txt").write_text("\n".join(english))
+    for name in ("text.txt", "news.swa.v2.txt"):
+        Path(name).write_text(text)
+    Path("runes.txt").write_text("\n".join(f"ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛇᛈᛉᛊᛏᛒ {'ᛖ' * row}" for row in range(1, 71)))
+    Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
+    pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t").to_csv("indonesian.tsv", sep="\t", index=False)
+    told = HAUSA.assign(text=HAUSA["sentence1"], pivot=HAUSA["sentence2"])
+    told[:3].to_csv("three.tsv", sep="\t", index=False)
+    told[["sentence2", "text"]] = pd.DataFrame({name: english[: len(told)] for name in ("sentence2", "text")})
+    told = told.assign(anchor=told["text"], positive=told["text"])
+    told.to_csv("english.tsv", sep="\t", index=False)
+    told[:0].to_csv("none.tsv", sep="\t", index=False)
+    told.assign(sentence1="سلام عليكم").to_csv("arabic.tsv", sep="\t", index=False)
+    HAUSA.assign(score="high").to_csv("words.tsv", sep="\t", index=False)
+    pd.concat([HAUSA[:2], HAUSA.assign(id=HAUSA["id"] + "x")]).to_csv("again.tsv", sep="\t", index=False)
+    HAUSA.assign(sentence2=["Sannu", "", *HAUSA["sentence2"][2:]]).to_csv("gap.tsv", sep="\t", index=False)
+    hausa = HAUSA.rename(columns={"sentence1": "text", "sentence2": "pivot"})
+    hausa.assign(pivot=hausa["text"]).to_csv("same_text.tsv", sep="\t", index=False)
+    hausa.to_csv("hausa.tsv", sep="\t", index=False)
+    hausa.assign(pivot="").to_csv("no_pivot.tsv", sep="\t", index=False)
+    pairs16 = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
+    pairs16.to_csv("marks.csv", sep=";", index=False)
+    pairs16.to_csv("wide16.tsv", sep="\t", index=False, encoding="utf-16")
+    Path("numbered.hau.txt").write_text("".join(f"{row}\t{one}\n" for row, one in enumerate(HAUSA["sentence1"], 1)))
+    HAUSA.assign(score=1).to_csv("same.tsv", sep="\t", index=False)
+    Path("numbers.hau.txt").write_text("".join(f"{row} {row} {row} 1000\n" for row in range(100, 200)))
+    HAUSA.assign(sentence1=range(1000, 1000 + len(HAUSA))).to_csv("digits.tsv", sep="\t", index=False)
+    HAUSA.assign(sentence2=HAUSA["sentence1"]).to_csv("twins.tsv", sep="\t", index=False)
+    HAUSA.assign(score=["inf" if row == 40 else "1" for row in range(len(HAUSA))]).to_csv("endless.tsv", sep="\t")
+    HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
+    HAUSA.assign(id=["x", "x ", *range(2, len(HAUSA))]).to_csv("blanks.tsv", sep="\t", index=False)
+    pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
+    pairs.assign(id=[None if row == 30 else f"n{row}" for row in range(len(HAUSA))]).to_json(
+        "anonymous.jsonl", orient="records", lines=True
+    )
+    wide = HAUSA.assign(sentence1=HAUSA["sentence1"].str.replace(" ", "\n"))
+    wide.assign(score=["1", "2", "high", *["3"] * (len(HAUSA) - 3)]).to_csv("wide.csv", index=False)
+    HAUSA[["id", "sentence1"]].to_json("rows.hau.jsonl", orient="records", lines=True)
+    Path("hau.txt.gz").write_bytes(gzip.compress(text.encode()))
+    Path("hau.txt.bz2").write_bytes(bz2.compress(text.encode()))
+    Path("word.hau.doc").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(500))
+    Path("nul.hau.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
+    Path("columns.hau.tsv").write_text("text\ttext\n" + "".join(f"{one}\t{one}\n" for one in HAUSA["sentence1"]))
+    told.assign(text="").to_csv("blank.tsv", sep="\t", index=False)
+    Path("packed.tsv").write_bytes(gzip.compress(text.encode(), mtime=0))
+    HAUSA.to_parquet("rows.csv")
+    Path("nuls.hau.txt").write_text(text[:7] + "\0" + text[8:10] + "\0" + text[11:])
+    Path("image.hau.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
+    HAUSA["sentence1"].to_csv("rows.hau.txt")
+    HAUSA[["sentence1", "sentence2"]].to_csv("tabs.hau.txt", sep="\t", index=False)
+    HAUSA[["sentence1"]].to_json("json.hau.txt", orient="records", lines=True, force_ascii=False)
+    Path("page.hau.txt").write_text("<html>\n" + "".join(f'<p class="x">{one}</p>\n' for one in HAUSA["sentence1"]))
+    pairs.to_csv("bars.csv", sep="|", index=False)
+    pairs.to_csv("commas.tsv", index=False)
+    Path("excel.csv").write_text("sep=,\n" + pairs.to_csv(index=False))
+    pairs.to_json("list.jsonl", orient="records")
+    pairs.to_json("lines.json", orient="records", lines=True)
+    Path("bare.csv").write_bytes(b"\xef\xbb\xbf\r\n")
+    rows = pairs[["anchor", "positive"]].to_csv(index=False, quoting=csv.QUOTE_ALL).splitlines()
+    Path("open.csv").write_text("\n".join([*rows[:3], '"Yara suna karatu,Yara na karatu', *rows[4:]]))
+    Path("last.csv").write_text("\n".join([*rows[:-1], '"Yara suna karatu,Yara na karatu']))
+    hausa.assign(pivot=[*english[:55], *hausa["text"][55:].str.upper()]).to_csv("half.tsv", sep="\t", index=False)
+    pairs.assign(positive=pairs["anchor"]).to_csv("itself.csv", index=False)
+    pairs.assign(positive=None).to_json("lone.jsonl", orient="records", lines=True)
+    Path("{x}.hau.txt").write_text(text)
+    Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
+    Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
+
+
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
@@ -653,6 +770,10 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--pairs", "anonymous.jsonl"], "anonymous.jsonl: row 31 has no id; give every row one"),
         (["hau.txt", "--test", "wide.csv"], "wide.csv: row 3: the score 'high' is no number; expected one like 0.5"),
         (["hau.txt", "--pairs", "english.tsv"], "english.tsv: column anchor: "),
+        (
+            ["hau.txt", "--language", "xyz", "--name", "Xyz", "--pairs", "english.tsv"],
+            "english.tsv: column anchor: 100% reads like English; expected Xyz",
+        ),
         (["hau.txt", "--pairs", "none.tsv"], "none.tsv: no row ... anchor, positive"),
         (["hau.txt", "--pairs", "packed.tsv"], "packed.tsv: no text (gzip); unpack it, or give it the ending"),
         (["hau.txt", "--pairs", "rows.csv"], "rows.csv: no text (Parquet); ... give it the ending of what it is"),
@@ -683,81 +804,12 @@ def test_its_encoder_is_the_demos():
         (["hau.txt", "--pairs", "lone.jsonl"], "lone.jsonl: column positive: 0 of the first 120 cells have text"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault):
-    text = Path("hau.txt").read_text()
-    Path("utf16.hau.txt").write_text(text, encoding="utf-16")
-    Path("latin.hau.txt").write_text("à" + text, encoding="latin-1", errors="replace")
-    english = pd.read_csv(ENGLISH, sep="\t")["positive"]
-    Path("english.hau.txt").write_text("\n".join(english))
-    for name in ("text.txt", "news.swa.v2.txt"):
-        Path(name).write_text(text)
-    Path("runes.txt").write_text("\n".join(f"ᚠᚢᚦᚨᚱᚲ ᚷᚹᚺᚾᛁᛃ ᛇᛈᛉᛊᛏᛒ {'ᛖ' * row}" for row in range(1, 71)))
-    Path("few.hau.txt").write_text("Yara suna karatu.\nYa tafi gida.\n")
-    pd.read_csv(resource("demo/sts.ind.tsv"), sep="\t").to_csv("indonesian.tsv", sep="\t", index=False)
-    told = HAUSA.assign(text=HAUSA["sentence1"], pivot=HAUSA["sentence2"])
-    told[:3].to_csv("three.tsv", sep="\t", index=False)
-    told[["sentence2", "text"]] = pd.DataFrame({name: english[: len(told)] for name in ("sentence2", "text")})
-    told = told.assign(anchor=told["text"], positive=told["text"])
-    told.to_csv("english.tsv", sep="\t", index=False)
-    told[:0].to_csv("none.tsv", sep="\t", index=False)
-    told.assign(sentence1="سلام عليكم").to_csv("arabic.tsv", sep="\t", index=False)
-    HAUSA.assign(score="high").to_csv("words.tsv", sep="\t", index=False)
-    pd.concat([HAUSA[:2], HAUSA.assign(id=HAUSA["id"] + "x")]).to_csv("again.tsv", sep="\t", index=False)
-    HAUSA.assign(sentence2=["Sannu", "", *HAUSA["sentence2"][2:]]).to_csv("gap.tsv", sep="\t", index=False)
-    hausa = HAUSA.rename(columns={"sentence1": "text", "sentence2": "pivot"})
-    hausa.assign(pivot=hausa["text"]).to_csv("same_text.tsv", sep="\t", index=False)
-    hausa.to_csv("hausa.tsv", sep="\t", index=False)
-    hausa.assign(pivot="").to_csv("no_pivot.tsv", sep="\t", index=False)
-    pairs16 = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
-    pairs16.to_csv("marks.csv", sep=";", index=False)
-    pairs16.to_csv("wide16.tsv", sep="\t", index=False, encoding="utf-16")
-    Path("numbered.hau.txt").write_text("".join(f"{row}\t{one}\n" for row, one in enumerate(HAUSA["sentence1"], 1)))
-    HAUSA.assign(score=1).to_csv("same.tsv", sep="\t", index=False)
-    Path("numbers.hau.txt").write_text("".join(f"{row} {row} {row} 1000\n" for row in range(100, 200)))
-    HAUSA.assign(sentence1=range(1000, 1000 + len(HAUSA))).to_csv("digits.tsv", sep="\t", index=False)
-    HAUSA.assign(sentence2=HAUSA["sentence1"]).to_csv("twins.tsv", sep="\t", index=False)
-    HAUSA.assign(score=["inf" if row == 40 else "1" for row in range(len(HAUSA))]).to_csv("endless.tsv", sep="\t")
-    HAUSA.assign(id=1).to_csv("twice.tsv", sep="\t", index=False)
-    HAUSA.assign(id=["x", "x ", *range(2, len(HAUSA))]).to_csv("blanks.tsv", sep="\t", index=False)
-    pairs = HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"})
-    pairs.assign(id=[None if row == 30 else f"n{row}" for row in range(len(HAUSA))]).to_json(
-        "anonymous.jsonl", orient="records", lines=True
-    )
-    wide = HAUSA.assign(sentence1=HAUSA["sentence1"].str.replace(" ", "\n"))
-    wide.assign(score=["1", "2", "high", *["3"] * (len(HAUSA) - 3)]).to_csv("wide.csv", index=False)
-    HAUSA[["id", "sentence1"]].to_json("rows.hau.jsonl", orient="records", lines=True)
-    Path("hau.txt.gz").write_bytes(gzip.compress(text.encode()))
-    Path("hau.txt.bz2").write_bytes(bz2.compress(text.encode()))
-    Path("word.hau.doc").write_bytes(bytes.fromhex("d0cf11e0a1b11ae1") + bytes(500))
-    Path("nul.hau.txt").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(500))
-    Path("columns.hau.tsv").write_text("text\ttext\n" + "".join(f"{one}\t{one}\n" for one in HAUSA["sentence1"]))
-    told.assign(text="").to_csv("blank.tsv", sep="\t", index=False)
-    Path("packed.tsv").write_bytes(gzip.compress(text.encode(), mtime=0))
-    HAUSA.to_parquet("rows.csv")
-    Path("nuls.hau.txt").write_text(text[:7] + "\0" + text[8:10] + "\0" + text[11:])
-    Path("image.hau.txt").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(range(256)))
-    HAUSA["sentence1"].to_csv("rows.hau.txt")
-    HAUSA[["sentence1", "sentence2"]].to_csv("tabs.hau.txt", sep="\t", index=False)
-    HAUSA[["sentence1"]].to_json("json.hau.txt", orient="records", lines=True, force_ascii=False)
-    Path("page.hau.txt").write_text("<html>\n" + "".join(f'<p class="x">{one}</p>\n' for one in HAUSA["sentence1"]))
-    pairs.to_csv("bars.csv", sep="|", index=False)
-    pairs.to_csv("commas.tsv", index=False)
-    Path("excel.csv").write_text("sep=,\n" + pairs.to_csv(index=False))
-    pairs.to_json("list.jsonl", orient="records")
-    pairs.to_json("lines.json", orient="records", lines=True)
-    Path("bare.csv").write_bytes(b"\xef\xbb\xbf\r\n")
+def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault, wrong):
+    for file in wrong.iterdir():
+        shutil.copy(file, file.name)
     for name in ("hau.txt", "csv"):
         Path(f"folder.{name}").mkdir()
         os.mkfifo(f"pipe.{name}")
-    rows = pairs[["anchor", "positive"]].to_csv(index=False, quoting=csv.QUOTE_ALL).splitlines()
-    Path("open.csv").write_text("\n".join([*rows[:3], '"Yara suna karatu,Yara na karatu', *rows[4:]]))
-    Path("last.csv").write_text("\n".join([*rows[:-1], '"Yara suna karatu,Yara na karatu']))
-    hausa.assign(pivot=[*english[:55], *hausa["text"][55:].str.upper()]).to_csv("half.tsv", sep="\t", index=False)
-    pairs.assign(positive=pairs["anchor"]).to_csv("itself.csv", index=False)
-    pairs.assign(positive=None).to_json("lone.jsonl", orient="records", lines=True)
-    Path("{x}.hau.txt").write_text(text)
-    Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
-    Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
     with pytest.raises(SystemExit) as error:
         main(["init", *words])
     assert re.match(pattern(f"error: {fault}"), str(error.value)) and "\n" not in str(error.value)

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ from transformers import BertConfig, BertModel, PreTrainedTokenizerFast
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.parallel_adapters import ADAPTERS, CODE, AdaptedTransformer, ParallelAdapter, add_adapters
 from seedbed.io import UserError, sha256
+from tests import warm
 from tests.golden import parallel_adapters
 
 
@@ -182,8 +180,9 @@ def test_the_weights_stay_the_same_file_and_adapters_are_one_beside_it(saved: Pa
 
 
 WITHOUT_SEEDBED = """
-import json, sys
-sys.modules["seedbed"] = None  # as where it is not installed
+import json
+from transformers import dynamic_module_utils
+dynamic_module_utils.HF_MODULES_CACHE = sys.argv[4]
 from sentence_transformers import SentenceTransformer
 encoder = SentenceTransformer(sys.argv[1], trust_remote_code=True, local_files_only=True)
 encoder.save_pretrained(sys.argv[2], create_model_card=False)
@@ -194,13 +193,10 @@ print(json.dumps([encoder.encode(texts, aligned=aligned).tolist() for aligned in
 
 
 def test_it_opens_where_seedbed_is_not_installed(saved: Path, sentences: list[str], tmp_path: Path) -> None:
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-c", WITHOUT_SEEDBED, saved, tmp_path / "copy", json.dumps(sentences)],
-        capture_output=True, text=True, cwd=tmp_path, env=environment | {"HF_MODULES_CACHE": str(tmp_path / "cache")},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    aligned, without = json.loads(done.stdout.splitlines()[-1])
+    words = [str(saved), str(tmp_path / "copy"), json.dumps(sentences), str(tmp_path / "cache")]
+    printed = warm.abroad(WITHOUT_SEEDBED, *words, folder=tmp_path)
+    assert [*(tmp_path / "cache").rglob(CODE)], "the code of the folder ran"
+    aligned, without = json.loads(printed.splitlines()[-1])
     encoder = loading.open_encoder(saved)
     assert np.array_equal(np.float32(aligned), encoder.encode(sentences))
     assert np.array_equal(np.float32(without), encoder.encode(sentences, aligned=False))
