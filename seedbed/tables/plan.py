@@ -293,8 +293,7 @@ def _columns(
             columns.append((column, dict(tests)))
             continue
         for name, languages in chosen.items():
-            own = column.model_copy(update={"label": f"{column.label} ({name})"})
-            columns.append((own, {code: name for code in shown if code in languages}))
+            columns.append((column.of_task(name), {code: name for code in shown if code in languages}))
     if not any(tests for _, tests in columns):
         wanted = " or ".join(dict.fromkeys(column.protocol for column in spec.columns))
         raise UserError(

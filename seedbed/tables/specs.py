@@ -105,6 +105,10 @@ class Column(Settings):
         """Whether it can show classifiers."""
         return "labels" in self.declared.asks
 
+    def of_task(self, task: str) -> Self:
+        """The column of one of its tasks by itself."""
+        return self.model_copy(update={"label": f"{self.label} ({task})"})
+
     @property
     def answered_by(self) -> str:
         """Empty for columns of encoders or triplets; else the protocol, which only classifiers answer."""
@@ -257,6 +261,12 @@ class TableSpec(Spec):
         for mean in self.over_columns:
             found[mean.label] = mean.as_column(found[[*mean.columns, *found][0]])
         return found
+
+    def column_of(self, label: str) -> Column:
+        """The column, or mean of columns, that a label in the table is of; it may be one of its tasks by itself."""
+        known = self.columns_and_means
+        whole = max((name for name in known if label.startswith(name + " (")), key=len, default="")
+        return known[label if label in known else whole]
 
     @property
     def printed(self) -> set[tuple[str, str]]:

@@ -25,7 +25,7 @@ from seedbed.tables.pages import legends
 from seedbed.tables.pages.papers_numbers import papers_numbers
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.quotes import Quote, by_system
-from seedbed.tables.specs import TableSpec
+from seedbed.tables.specs import Column, TableSpec
 
 
 def layout(
@@ -51,27 +51,22 @@ def layout(
     parts = [f"# {spec.title}", spec.caption, *_absent(table, spec, published, papers)]
     if spec.paper and not compared:
         parts.append("**No number here has a counterpart in the paper.**")
-    metrics = _metrics(spec)
+    metrics = {label: spec.column_of(label).measured for label in table["column"].unique()}
     if spec.across == "languages":
         parts += _by_language(table, metrics, quoted, compared=compared)
     else:
         means = [mean.label for mean in spec.over_columns] if spec.across == "means" else []
-        groups = {column.label: column.group for column in spec.columns}
+        groups = {label: column.group for label, column in _columns(table, spec).items()}
         parts += _summary(table, means or table["column"], groups, metrics)
     if differences is not None and len(differences):
         parts += _differences(differences, methods_of(table), metrics)
     return "\n\n".join([*parts, *papers_numbers(table, spec, published)]) + "\n"
 
 
-def _metrics(spec: TableSpec) -> dict[str, Metric]:
-    """Label of a column, or of a mean of columns -> its metric; a mean has that of the first of its columns.
-
-    Metrics of two protocols may have one name, such as the mean of `lengths` and of `norms`.
-    """
-    found = {column.label: column.measured for column in spec.columns}
-    for mean in spec.over_columns:
-        found[mean.label] = found[next(iter(mean.columns or found))]
-    return found
+def _columns(table: pd.DataFrame, spec: TableSpec) -> dict[str, Column]:
+    """Label in the table -> the spec's column that it is of; means of columns are left out."""
+    means = {mean.label for mean in spec.over_columns}
+    return {label: spec.column_of(label) for label in table["column"].unique() if label not in means}
 
 
 def _by_language(
@@ -125,8 +120,7 @@ def _differences(differences: pd.DataFrame, methods: Mapping[str, str], metrics:
 
 def _absent(table: pd.DataFrame, spec: TableSpec, published: Published, papers: Mapping[str, str]) -> list[str]:
     """The columns and rows that the table lacks, by reason; nothing where all are there."""
-    columns = [column for column in spec.columns if column.label in {*table["column"]}]
-    shown = {name for column in columns for name in (column.label, column.group)}
+    shown = {name for column in _columns(table, spec).values() for name in (column.label, column.group)}
     cells = (tuple(name.split(NAME)) for name in table["paper_cell"].unique() if name)
     shown |= {published.cells[key].system for key in cells}
     for backbone, method in {*zip(table["backbone"], table["method"], strict=True)}:

@@ -330,6 +330,22 @@ def test_decimals_are_those_of_a_columns_protocol(study, spec):
         assert len(re.findall(rf"\d\.\d{{{decimals}}} \[", row)) == 3, row
 
 
+@pytest.mark.parametrize("across", ["languages", "columns"])
+def test_two_tests_of_one_language_have_a_column_each(make, spec, across):
+    """As in each study of one's own whose test set has a half that chooses and one that reports."""
+    study = make(resamples=100)
+    for folder in [*study.scores.rglob("semrel-sts")]:
+        shutil.copytree(folder, folder.with_name("other-sts"))
+    study.tasks["other-sts"] = study.tasks["semrel-sts"]
+    columns = [column.model_copy(update={"group": "Graded"}) for column in spec.columns]
+    own = {"across": across, "columns": columns, "paper": None, "compare": [("xllora", "base")]}
+    alone = spec.model_copy(update=own | {"absent": {columns[0].label: "not made", "another": "why"}})
+    table = study.tabulate(alone)
+    assert [*table["column"].unique()][:2] == ["STS (semrel-sts)", "STS (other-sts)"]
+    text = page(table, alone, study.compare(alone))
+    assert "STS (semrel-sts)" in text and "STS (other-sts)" in text and "Not in this table: another (why)." in text
+
+
 def test_a_table_needs_no_paper(study, spec):
     alone = spec.model_copy(update={"paper": None})
     table = study.tabulate(alone)
