@@ -56,7 +56,7 @@ def entries(
         parts = table.parts()
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
             _report_alone(parts)
-        if "bootstrap" not in study.recipes:
+        if kind == "parallel" and "bootstrap" not in study.recipes:
             tests = [*_tests_here(study), *tests_of(parts.tasks)]
             parts.add(beginning.of_both(_others(study, config, code) | parts.others, tests, facts, study.cleaning))
     if len(study.languages) > 1:

@@ -185,10 +185,10 @@ def _held_out(text: Path) -> int:
 
 
 def follow(text: Path) -> bool:
-    """Whether lines may follow one another, in pairs that fill a batch: those of a table do not, nor those with blank
-    lines between them.
+    """Whether lines may follow one another, in pairs that fill a batch beside those that are held out: lines of a table
+    do not, nor those with blank lines between them.
     """
-    return not is_table(text) and neighbours(text, LINES) >= LEAST
+    return not is_table(text) and neighbours(text, LINES) - _held_out(text) >= LEAST
 
 
 def recommended(parts: Parts) -> dict[str, Any]:

@@ -24,6 +24,8 @@ ENOUGH = 100
 """Translations of the development set, and of the test set, if there are three times this number or more."""
 TESTED = 20
 """Pairs below which the halves of a test say nothing."""
+APART = ", but for those with a sentence of a test set"
+"""What of translations trains: a text that trains may be in a test set, too."""
 OWN_PAIRS = "Contrast of pairs of sentences that belong together, each without 30 % of its tokens."
 TRANSLATED = "Contrast of sentences and their translations, each without 30 % of its tokens."
 OWN_TRIPLETS = "Contrast of each sentence with one that is alike and one that is unlike."
@@ -71,6 +73,10 @@ class OwnTable:
         if count < TESTED:  # too few to be classified
             if self.kind == "test" or (self.kind == "parallel" and not self.tested):
                 raise self._too_few(count)
+            if count < 2:
+                raise UserError(
+                    f"{self.file}: {count} rows; two are the least that a training takes, and some hundred help"
+                )
             return
         for column in COLUMNS[self.kind]:
             where, own = f"{self.file}: column {column}", pieces(self.rows[column])
@@ -154,7 +160,7 @@ class OwnTable:
             parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else HALVES
             choose, report, *train = (len(in_buckets(kept, Source(file="-", buckets=rows))) for rows in parted)
             said = f"There is no test set, so translations are: of {len(kept)}, {choose} choose, {report} report, and "
-            said += f"{train[0]} train." if many else f"none train: for that {3 * ENOUGH} are needed."
+            said += f"{train[0]} train{APART}." if many else f"none train: for that {3 * ENOUGH} are needed."
             # Cleaned: a sentence that is there twice has two right answers, of which one counts.
             parts.add(self._tests("own-bitext", {"protocol": "bitext", "clean": True}, parted[:2], said))
             parts.best["limits"] = BITEXT_LIMITS
@@ -167,7 +173,7 @@ class OwnTable:
             name = self._free("translations")
             # The pivot column comes first: buckets hash it, so that test translations are not trained on.
             parts.others[name] = self._matched("pivot", "text") | rest
-            parts.said += [f"Its {len(kept)} translations all train."] if self.tested else []
+            parts.said += [f"Its {len(kept)} translations train{APART}."] if self.tested else []
             parts.recipes[name] = on_pairs(name, TRANSLATED)
             if self.teacher and not any(one in self.taken for one in ("distilled", "parallel")):
                 parts.corpora["parallel"] = {"file": str(self.file)} | rest

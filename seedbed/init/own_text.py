@@ -168,9 +168,12 @@ def lines_of(path: Path) -> Iterator[str]:
 
 
 def neighbours(path: Path, count: int) -> int:
-    """The number of pairs of consecutive lines, among the first `count` of a text, that a run keeps."""
-    kept = [within_bounds(clean(line), _CLEANING) for line in islice(lines_of(path), count)]
-    return sum(one and other for one, other in pairwise(kept))
+    """The number of pairs of consecutive lines, among the first `count` of a text, that a run keeps; equal ones count
+    once.
+    """
+    lines = [clean(line) for line in islice(lines_of(path), count)]
+    kept = [comparable(line) if within_bounds(line, _CLEANING) else "" for line in lines]
+    return len({(one, other) for one, other in pairwise(kept) if one and other})
 
 
 def language_of(

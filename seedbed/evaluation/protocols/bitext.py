@@ -37,7 +37,8 @@ def score(trial: Trial) -> Scores:
 
     test, ks = trial.test, trial.task.k
     if max(ks) >= len(test):
-        raise UserError(f"bitext: k is {max(ks)}, and more pairs are needed than the {len(test)}; set `k:` of the task")
+        remedy = "set `k:` of the task" if max(ks) > 1 else "give more, or leave the task out"
+        raise UserError(f"bitext: k is {max(ks)}, and more pairs are needed than the {len(test)}; {remedy}")
     text, pivot = trial.embed(test["text"], test["pivot"])
     gold = np.arange(len(test))
     metrics, items = {}, {"id": test["id"], "place": gold}

@@ -115,9 +115,9 @@ def test_a_record_that_is_none_says_how_it_is_made_again(tmp_path: Path, content
 def test_more_neighbours_than_pairs_is_told() -> None:
     """As many would have every translation among the nearest, whatever the encoder."""
     pairs = pd.DataFrame({"id": list("12345"), "text": list("abcde"), "pivot": list("fghij")})
-    for k, count in (([1, 5], 2), ([1, 5], 5), ([1], 1)):
+    for k, count, remedy in (([1, 5], 2, "set `k"), ([1, 5], 5, "set `k"), ([1], 1, "give more, or leave")):
         with pytest.raises(
-            UserError, match=rf"bitext: k is {k[-1]}, and more pairs are needed than the {count}; set `k"
+            UserError, match=rf"bitext: k is {k[-1]}, and more pairs are needed than the {count}; {remedy}"
         ):
             score(Task(protocol="bitext", k=k), pairs[:count], System(encode))
 

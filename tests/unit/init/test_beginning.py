@@ -324,11 +324,32 @@ def test_what_would_not_fill_a_batch_is_not_trained_on_together(capsys, lines, c
     given = ("hau.txt", "--parallel", translations(count), "--test", "test.tsv")
     assert not {"retained", "bootstrap"} & {*written(*given)["recipes"]}
     said = capsys.readouterr().out
-    assert f"Its {count} translations all train." in said and re.search(rf"pairs of `{lacking}` or more", said)
+    assert f"Its {count} translations train, but for those with a sentence of a test set." in said
+    assert re.search(rf"pairs of `{lacking}` or more", said)
     Path("study.yaml").unlink()
     written("hau.txt", "--test", "test.tsv")
     main(["add", "many.tsv", "--parallel"])
     assert "bootstrap" not in yamls.read("study.yaml")["recipes"]
+
+
+@pytest.mark.parametrize("kind", ["--parallel", "--pairs"])
+def test_a_table_of_one_row_trains_nothing(kind: str, capsys) -> None:
+    columns = ("text", "pivot") if kind == "--parallel" else ("anchor", "positive")
+    first = pd.read_csv("parallel.tsv", sep="\t", dtype=str)[:1]
+    pd.DataFrame(dict(zip(columns, (first["text"], first["pivot"]), strict=True))).to_csv(
+        "one.tsv", sep="\t", index=False
+    )
+    with pytest.raises(SystemExit, match=r"one\.tsv: 1 rows; two are the least"):
+        main(["init", "hau.txt", "--test", "test.tsv", kind, "one.tsv"])
+
+
+def test_lines_that_are_repeated_count_once_as_neighbours() -> None:
+    lines = Path("hau.txt").read_text().splitlines()
+    Path("hau.txt").write_text("\n".join(lines[:100] * 4))
+    assert "adjacent" not in written("hau.txt")["recipes"]
+    Path("study.yaml").unlink()
+    Path("hau.txt").write_text("\n".join(lines[:1] * 60 + lines))
+    assert "next-line" not in written("hau.txt").get("tasks", {})
 
 
 def test_neighbours_that_are_in_a_test_set_do_not_count(capsys):
