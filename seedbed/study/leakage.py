@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.corpora.settings import SPLIT_BY, Source
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.urls import without_secrets
 
 TRAINED_ON_WHOLE = ("pairs", "matched_pairs", "retrieval")
@@ -21,6 +21,25 @@ def trained_on_whole(study: Study, corpus: str) -> bool:
     """Whether encoders train on every row of a corpus: pairs, queries, or a text whose translations are candidates."""
     translated = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
     return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated & {*study.corpora.others}
+
+
+@once_per_study
+def tests_with_rows(study: Study, corpus: str, code: str) -> list[tuple[str, str]]:
+    """Task and language, or order of two, of each test set that may share rows with a corpus, those of its language
+    first.
+    """
+    source = study.corpus(corpus, code)
+    if source is None:
+        return []
+    found = [(task, lang) for task, lang, test in _tests(study) if share_rows(source, test)]
+    return sorted(found, key=lambda one: (one[1] != code, one))
+
+
+@once_per_study
+def _tests(study: Study) -> list[tuple[str, str, Source]]:
+    """Task, language or order of two, and source of each test set."""
+    places = [*product(study.tasks, study.languages), *study.own_sets]
+    return [(task, code, test) for task, code in places if (test := study.test(task, code))]
 
 
 def share_rows(one: Source, other: Source) -> bool:

@@ -94,6 +94,63 @@ def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], re
         check(parted)
 
 
+@pytest.mark.parametrize(
+    ("kind", "objective"),
+    [("triplets", "contrast"), ("paraphrases", "ranking"), ("parallel", "alignment"), ("matched_pairs", "ranking")],
+)
+def test_so_is_one_that_learns_the_rows_of_a_test_as_they_are(kind: str, objective: str) -> None:
+    """Of these kinds rows with texts of tests remain, or are left out: none is read from the place of a test."""
+    learnt = {"base": {}, "learnt": {"from": "base", "data": {"corpus": "asked"}, "objective": objective}}
+    check(study({"kind": kind, "file": "own/{lang}.train.tsv"}, FILE, recipes=learnt))
+    with pytest.raises(ValueError, match=r"recipes.learnt.data: asked of hau has rows of the test set of found; train"):
+        check(study({"kind": kind, **FILE}, FILE, recipes=learnt))
+
+
+def test_built_in_corpora_are_no_exception_and_tests_of_other_languages_count() -> None:
+    aligned = {"base": {}, "aligned": {"from": "base", "data": {"corpus": "parallel"}, "objective": "alignment"}}
+    corpora = {"corpora": {"parallel": FILE, "others": {"asked": FILE}}, "recipes": aligned}
+    with pytest.raises(ValueError, match=r"recipes.aligned.data: parallel of hau.*test set of found;"):
+        check(study({}, FILE, **corpora))
+    of_swahili = {"aligned": aligned["aligned"] | {"only": {"languages": ["swh"]}}}
+    own = {"hau": {"tests": {"found": {"file": "own/swh.tsv"}}}, "swh": {}}
+    with pytest.raises(ValueError, match=r"recipes.aligned.data: parallel of swh.*test set of found in hau;"):
+        check(
+            study(
+                {},
+                FILE,
+                **corpora | {"recipes": aligned | of_swahili},
+                languages=own,
+                tasks={"found": {"protocol": "retrieval"}},
+            )
+        )
+
+
+def test_sentences_that_are_sampled_may_lie_beside_a_test() -> None:
+    """Those of tests are left out of the sample."""
+    sampled = {"base": {}, "sampled": {"like": "unsupervised", "data": {"corpus": "asked"}}}
+    check(study({"kind": "text", **FILE}, FILE, recipes=sampled))
+
+
+@pytest.mark.parametrize(
+    ("train", "refused"),
+    [
+        (FILE, True),
+        ({"file": "own/{lang}.train.tsv"}, False),
+        ({**FILE, "where": {"part": ["train"]}}, False),
+        ({"file": "own/swh.tsv"}, True),
+    ],
+)
+def test_nor_does_a_task_learn_from_its_own_test(train: dict[str, Any], refused: bool) -> None:
+    test = {**FILE, "where": {"part": ["test"]}} if "where" in train else FILE
+    task = {"topics": {"protocol": "knn", "source": test, "train": train}}
+    one = study({"file": "own/{lang}.asked.tsv"}, FILE, tasks=task)
+    if not refused:
+        check(one)
+        return
+    with pytest.raises(ValueError, match=r"tasks.topics.train: in \w+ it has rows of the test set in \w+; train on"):
+        check(one)
+
+
 X, Y = {"file": "x.tsv"}, {"file": "y.tsv"}
 BOTH = {"sets": {"x": X, "y": Y}}
 TWO = X | {"columns": {"pivot": "e", "text": "t"}}
