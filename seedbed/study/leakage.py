@@ -20,7 +20,7 @@ ONE_TEXT = ("text", "messages")
 def trained_on_whole(study: Study, corpus: str) -> bool:
     """Whether encoders train on every row of a corpus: pairs, queries, or a text whose translations are candidates."""
     translated = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
-    return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated & {*study.corpora.others}
+    return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated
 
 
 @once_per_study

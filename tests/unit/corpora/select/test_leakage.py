@@ -268,6 +268,16 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
     assert found == sorted([*tests, *(file.replace("corpora", "generators/human/translations") for file in tests)])
 
 
+def test_candidates_from_a_built_in_corpus_are_no_exception() -> None:
+    """But for the translations of tests, which a generator may write only after it was trained on the corpus."""
+    arca = {"english": {"translators": ["human"]}, "data": {"candidates": "parallel"}, "objective": "anchoring"}
+    corpora = {"parallel": {"file": "own/{lang}-eng.tsv"}}
+    one = study({}, FILE, translators=GIVEN, corpora=corpora, recipes={"base": {}, "arca": arca})
+    tests = [f"corpora/{code}/found.tsv" for code in ("hau", "swh")]
+    assert within(Corpus.get(one, "hau", "parallel").kept_apart(), one) == tests
+    assert Corpus.get(one, "hau", "text").kept_apart() == []
+
+
 def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
     recipe = {"data": {"candidates": "asked"}, "objective": "anchoring", "english": {"translators": ["human", "other"]}}
     with pytest.raises(ValueError, match=r"recipes.arca.data: asked of hau.*test set of found"):
