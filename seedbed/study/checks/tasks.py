@@ -21,6 +21,9 @@ def of_tasks(study: Study) -> None:
             raise ValueError(
                 f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
             )
+        if task.set_of and study.tasks[task.set_of].set_of:
+            other = study.tasks[task.set_of].set_of
+            raise ValueError(f"tasks.{name}.set_of: {task.set_of} has no sets of its own; name {other}, whose it has")
         require_known(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
         require_known(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
 
