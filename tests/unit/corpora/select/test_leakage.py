@@ -215,6 +215,49 @@ def test_sets_and_top_ups_are_read_too(train: dict[str, Any], test: dict[str, An
     assert share_rows(one, other) == share_rows(other, one) == shared
 
 
+HUB = {"hub": "org/sts", "split": "test"}
+ZIP = {"archive": "https://host.org/a.zip", "member": "test.tsv"}
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "shared"),
+    [
+        ({"file": "own", "member": "*.sts.tsv"}, {"file": "own", "member": "hau.*"}, True),
+        ({"file": "own", "member": "hau*.tsv"}, {"file": "own/hau.sts.tsv"}, True),
+        ({"file": "own", "member": "train-*.tsv"}, {"file": "own", "member": "test-*.tsv"}, False),
+        ({"file": "own", "member": "*/train.tsv"}, {"file": "own", "member": "*/test.tsv"}, False),
+        ({"file": "own[1]", "member": "*.tsv"}, {"file": "own[1]/hau.tsv"}, True),
+        ({"file": "own[1]", "member": "*.tsv"}, {"file": "own1/hau.tsv"}, False),
+        ({"file": "own/hau[1].tsv"}, {"file": "own/hau1.tsv"}, False),
+        ({"file": "own.zip"}, {"file": "own.zip", "member": "hau.tsv"}, True),
+        (HUB, HUB | {"config": "en"}, True),
+        (HUB | {"config": "de"}, HUB | {"config": "en"}, False),
+        (HUB | {"config": "en", "split": "train"}, HUB, False),
+        (HUB, HUB | {"hub": "Org/STS"}, True),
+        (HUB, HUB | {"hub": "org/sts2"}, False),
+        ({"hub": "Org/sts", "member": "data/test-0.parquet"}, HUB, True),
+        ({"hub": "org/sts", "member": "data/*.parquet"}, HUB, True),
+        ({"hub": "org/sts", "member": "data/train-*.parquet"}, HUB, False),
+        ({"hub": "org/sts", "member": "dev.tsv"}, HUB | {"split": "validation"}, True),
+        ({"hub": "org/sts", "member": "hau.tsv"}, HUB, False),
+        ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "train"}, True),
+        ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "hau"}, True),
+        (ZIP, ZIP | {"archive": "http://host.org/a.zip"}, True),
+        (ZIP, ZIP | {"archive": "https://host.org/b.zip"}, False),
+        (ZIP, {"archive": "https://host.org/a.zip"}, True),
+        (ZIP, ZIP | {"member": "train.tsv"}, False),
+        (X | {"where": {"c": ["[ab]"]}}, X | {"where": {"c": ["a"]}}, False),
+        (X | {"where": {"c": ["[ab]*"]}}, X | {"where": {"c": ["[ab]c"]}}, True),
+        (X | {"where": {"c": ["a?"]}}, X | {"where": {"c": ["ab"]}}, False),
+        (X | {"where": {"c": ["a*"]}}, X | {"where": {"c": ["ab*"]}}, True),
+        (X | {"where": {"c": ["a*"]}}, X | {"where": {"c": ["b*"]}}, False),
+    ],
+)
+def test_one_place_has_several_names(train: dict[str, Any], test: dict[str, Any], shared: bool) -> None:
+    one, other = Source.model_validate(train), Source.model_validate(test)
+    assert share_rows(one, other) == share_rows(other, one) == shared
+
+
 def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -> None:
     """And nothing that was trained on waits for it: its rows are left out instead, and counted."""
     task = {"found": {"protocol": "retrieval", "source": FILE, "apart_from": ["asked"]}}
