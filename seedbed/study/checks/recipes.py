@@ -115,6 +115,10 @@ def _training_without_effect(study: Study, name: str, recipe: Recipe, training: 
             raise ValueError(
                 f"{where}.{key}: of `part: adapter, adapter: {adapter}` alone; give these, or leave it out"
             )
+    reads = recipe.together or not recipe.minimises or recipe.minimises.uses_temperature
+    if "temperature" in own and not reads:
+        name = objectives.name_of(recipe.minimises)
+        raise ValueError(f"{where}.temperature: objective {name} does not read it; leave it out, or take contrast")
     if "batches" in own and isinstance(training.batches, dict) and (sets := _sets(study, recipe)):
         unknown = [one for one in training.batches if one.partition(":")[0] not in sets]
         require_known(f"{where}.batches", f"set of {recipe.data.corpus}", unknown, sets)
