@@ -93,6 +93,7 @@ RESERVED: dict[str, dict[str, str]] = {
     "tasks": {
         **dict.fromkeys(ROLES, "a corpus of each language"),
         **dict.fromkeys((ANCHORS, f"{ANCHORS}.audit"), "the anchors of each language"),
+        "text.sample": "a sample of each language's sentences",
         TOGETHER: "the tasks that are scored together",
     },
     "recipes": {

@@ -19,6 +19,10 @@ OPTIONS = (
 """Settings of a task that only some protocols use, see `Protocol.options`."""
 
 
+OF_SETS = ("source", "train", "clean", "apart_from")
+"""Settings of a task's sets; a task with `set_of` has those of the other task."""
+
+
 class MtebTask(Settings):
     """The mteb task that a score must agree with."""
 
@@ -104,6 +108,9 @@ class Task(Settings):
             self.of_order(order)
             if self.set_of:
                 raise ValueError(f"pairs.{order}: with `set_of` sources are the other task's; name pairs alone")
+        given = [name for name in OF_SETS if getattr(self, name) != type(self).model_fields[name].default]
+        if self.set_of and given:
+            raise ValueError(f"{given[0]}: with `set_of` it is that of {self.set_of}; give it there, or leave one out")
         return self
 
     @field_validator("k")

@@ -1,33 +1,64 @@
 """Which data may have rows in common: what encoders train on as a whole, and what tests and choices read."""
 
 import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from functools import cache
+from glob import escape
 from itertools import product, starmap
 from pathlib import Path
 from typing import Any
 
 from seedbed.corpora.settings import SPLIT_BY, Source
-from seedbed.study.model import Study
+from seedbed.study.model import Study, once_per_study
 from seedbed.urls import without_secrets
 
 TRAINED_ON_WHOLE = ("pairs", "matched_pairs", "retrieval")
 """Kinds of corpora that encoders train on as a whole, without sampling."""
 ONE_TEXT = ("text", "messages")
 """Formats with one column of texts, `text`."""
+SPLITS = {
+    "train": {"train", "training"},
+    "validation": {"validation", "valid", "val", "dev"},
+    "test": {"test", "testing", "eval", "evaluation"},
+}
+"""Split -> words in names of files by which the hub takes them for it; files with none of these are of `train`."""
+ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
+"""Ending of a file that has files."""
+TOKENS = re.compile(r"\[([*?[])\]|([*?]|\[[^\]]+\])|(.)", re.DOTALL)
+"""Parts of a pattern: an escaped character, a wildcard, or another character."""
 
 
 def trained_on_whole(study: Study, corpus: str) -> bool:
     """Whether encoders train on every row of a corpus: pairs, queries, or a text whose translations are candidates."""
     translated = {recipe.data.candidates for recipe in study.recipes.values() if recipe.data}
-    return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated & {*study.corpora.others}
+    return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated
+
+
+@once_per_study
+def tests_with_rows(study: Study, corpus: str, code: str) -> list[tuple[str, str]]:
+    """Task and language, or order of two, of each test set that may share rows with a corpus, those of its language
+    first.
+    """
+    source = study.corpus(corpus, code)
+    if source is None:
+        return []
+    found = [(task, lang) for task, lang, test in _tests(study) if share_rows(source, test)]
+    return sorted(found, key=lambda one: (one[1] != code, one))
+
+
+@once_per_study
+def _tests(study: Study) -> list[tuple[str, str, Source]]:
+    """Task, language or order of two, and source of each test set."""
+    places = [*product(study.tasks, study.languages), *study.own_sets]
+    return [(task, code, test) for task, code in places if (test := study.test(task, code))]
 
 
 def share_rows(one: Source, other: Source) -> bool:
     """Whether two sources may share rows: sets or top-ups of them read one place, and no setting separates them."""
     return any(
-        _meet(_places(some[-1]), _places(others[-1]))
-        and not any(starmap(_separate, product(_levels(some), _levels(others))))
+        _same_place(some[-1], others[-1]) and not any(starmap(_separate, product(_levels(some), _levels(others))))
         for some, others in product(_readings(one), _readings(other))
     )
 
@@ -55,7 +86,7 @@ def _separate(some: list[Source], others: list[Source]) -> bool:
     """Whether settings of the first sources of two lists, see `_levels`, leave no row that both have."""
     one, other = some[0], others[0]
     return (
-        any(not _meet(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
+        any(not _same_value(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
         or (_parted(one.buckets, other.buckets) and _hashed(some) == _hashed(others))
         or (_parted(_rows(one), _rows(other)) and one.sets == other.sets and _places(one) == _places(other))
     )
@@ -124,17 +155,70 @@ def _rows(source: Source) -> tuple[float, float]:
 
 
 def _places(source: Source) -> list[str]:
-    """What a source reads: a split of a hub data set, or files, each of which may be a pattern."""
+    """What a source reads, as patterns: a split of a hub data set, or files; all of an archive if none is named."""
+    member = source.member or ""
     if source.file:
-        return [str(Path(source.file, source.member or "").resolve())]
-    if source.hub and not source.member:
-        return [f"{source.hub}/{source.config or 'default'}/{source.split}"]
-    return [
-        f"{origin}/{source.member or ''}"
-        for origin in source.package or [source.hub or without_secrets(source.archive or "")]
-    ]
+        inside = member if _has_wildcard(member) else ""
+        # A link in a folder is what it leads to.
+        path = escape(str(Path(source.file, "" if inside else member).resolve()))
+        inside = inside or ("*" if ARCHIVE.search(path) else "")
+        return [f"{path}/{inside}" if inside else path]
+    hub = (source.hub or "").casefold()
+    if hub and not member:
+        return [f"{escape(hub)}/{escape(source.config) if source.config else '*'}/{escape(source.split)}"]
+    url = re.sub("^[a-z]+://", "", without_secrets(source.archive or ""))
+    return [f"{escape(origin)}/{member or '*'}" for origin in source.package or [hub or url]]
 
 
-def _meet(some: Iterable[str], others: Iterable[str]) -> bool:
-    """Whether a name of one list matches a name of the other, either of which may be a pattern."""
-    return any(a == b or fnmatchcase(a, b) or fnmatchcase(b, a) for a in some for b in others)
+def _same_place(one: Source, other: Source) -> bool:
+    """Whether two sources without sets may read the same split or file."""
+    if one.hub and other.hub and bool(one.member) != bool(other.member):
+        by_file, by_split = (one, other) if one.member else (other, one)
+        return one.hub.casefold() == other.hub.casefold() and _of_split(by_file.member, by_split.split)
+    return any(starmap(_overlap, product(_places(one), _places(other))))
+
+
+def _of_split(member: str, split: str) -> bool:
+    """Whether files of a hub data set may be of a split: the split that their name says, as the hub reads it."""
+    words = {*re.findall(r"[a-z]+", member.casefold())}
+    named = {name for name, keywords in SPLITS.items() if words & keywords}
+    if named or not _has_wildcard(member):
+        return split.casefold() in (named or {"train"}) or split.casefold() in words
+    return True
+
+
+def _same_value(some: list[str], others: list[str]) -> bool:
+    """Whether a value of one `where` is one of the other, either of which may be a prefix: *."""
+    return any(
+        one == other
+        or (one.endswith("*") and other.removesuffix("*").startswith(one[:-1]))
+        or (other.endswith("*") and one.removesuffix("*").startswith(other[:-1]))
+        for one, other in product(some, others)
+    )
+
+
+def _has_wildcard(name: str) -> bool:
+    """Whether a name is a pattern."""
+    return bool({*"*?["} & {*name})
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether some name may match both of two patterns; of two with wildcards their beginnings and ends decide."""
+    some, others = _literals(one), _literals(other)
+    if len(some) == 1:
+        return fnmatchcase(some[0], other)
+    if len(others) == 1:
+        return fnmatchcase(others[0], one)
+    begins = some[0].startswith(others[0]) or others[0].startswith(some[0])
+    return begins and (some[-1].endswith(others[-1]) or others[-1].endswith(some[-1]))
+
+
+@cache
+def _literals(pattern: str) -> list[str]:
+    """The texts before, between and after the wildcards of a pattern; one text: it has none."""
+    found = [""]
+    for escaped, wildcard, plain in TOKENS.findall(pattern):
+        if wildcard:
+            found.append("")
+        found[-1] += escaped or plain
+    return found

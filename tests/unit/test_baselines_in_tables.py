@@ -14,11 +14,11 @@ from seedbed.study.loading import load
 from seedbed.study.model import Study
 from seedbed.tables.specs import TableSpec
 
-FILE = {"file": "README.md"}
+FILE, TRAIN = {"file": "README.md"}, {"file": "CONTRIBUTING.md"}
 TASKS = {
-    "topics": {"protocol": "knn", "source": FILE, "train": FILE},
+    "topics": {"protocol": "knn", "source": FILE, "train": TRAIN},
     "topics-xl": {"protocol": "knn", "set_of": "topics", "train_language": "eng"},
-    "moods": {"protocol": "knn", "source": FILE, "train": FILE, "languages": ["hau"]},
+    "moods": {"protocol": "knn", "source": FILE, "train": TRAIN, "languages": ["hau"]},
     "bitext": {"protocol": "bitext", "source": FILE},
 }
 TUNED = {"backbone": "a", "fine_tuning": {}}
@@ -92,7 +92,7 @@ def test_a_study_of_them_needs_no_labelled_pairs() -> None:
 
 
 def test_a_language_may_be_there_for_what_is_learnt_in_it_alone() -> None:
-    topics = {"protocol": "knn", "source": FILE, "train": FILE, "languages": ["hau"]}
+    topics = {"protocol": "knn", "source": FILE, "train": TRAIN, "languages": ["hau"]}
     across = {"protocol": "knn", "set_of": "topics", "train_language": "tam-Latn"}
     languages = {"hau": {}, "tam-Latn": {"codes": {"own": "tamil"}}}
     study = load(config() | {"languages": languages, "tasks": {"topics": topics, "across": across}})

@@ -229,7 +229,7 @@ def test_lists_of_tables_name_each_once() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "name"),
-    [("tasks", name) for name in ("text", "instructions", "annotated", "nli", "parallel", "anchors", "anchors.audit", "all")]
+    [("tasks", name) for name in ("text", "instructions", "annotated", "nli", "parallel", "anchors", "anchors.audit", "text.sample", "all")]
     + [("recipes", "weights"), ("backbones", "avg"), ("languages", "mul"), ("languages", "avg")],
 )  # fmt: skip
 def test_a_name_that_stands_for_something_else_is_refused(own: dict[str, Any], kind: str, name: str) -> None:

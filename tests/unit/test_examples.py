@@ -49,7 +49,7 @@ recipes:
   xllora-trimmed: {from: xllora, data: {corpus: text}, copies: trimmed}
 tasks:
   semrel-sts: {protocol: sts, source: {file: "own/{lang}.sts.tsv"}}
-  tatoeba: {protocol: bitext, source: {file: "own/{lang}-eng.tsv"}}
+  tatoeba: {protocol: bitext, source: {file: "own/{lang}-eng.test.tsv"}}
 """
 """What the examples name."""
 TERMS = re.compile(r"\S.*?\S {2,}\S")

@@ -15,12 +15,12 @@ from seedbed.study.recipe import StudyBackbone
 from tests.asking import check
 from tests.refusals import tells
 
-FILE = {"file": "README.md"}
+FILE, TRAIN = {"file": "README.md"}, {"file": "CONTRIBUTING.md"}
 TASKS = {
     "sts": {"protocol": "sts", "source": FILE},
     "bitext": {"protocol": "bitext", "source": {"file": "docs/{lang}.tsv"}},
     "dev": {"protocol": "bitext", "source": {"file": "docs/{lang}.dev.tsv"}, "on_request": True, "languages": ["hau"]},
-    "knn": {"protocol": "knn", "source": FILE, "train": FILE},
+    "knn": {"protocol": "knn", "source": FILE, "train": TRAIN},
 }
 PAIR = {"of": {"a": 1, "b": 3}}
 CHOSEN = {"of": {"a": None, "b": None}, "dev": "dev", "candidates": [[1, 1], [1, 3]]}

@@ -19,7 +19,7 @@ from tests.workflow.conftest import ENVIRONMENT
 ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 LABELS_ALONE = {
-    "tasks": {"topics": {"protocol": "knn", "k": [10], "source": {"file": "own/{lang}.tsv"}, "train": {"file": "own/{lang}.tsv"}}},
+    "tasks": {"topics": {"protocol": "knn", "k": [10], "source": {"file": "own/{lang}.tsv"}, "train": {"file": "own/{lang}-eng.tsv"}}},
     "tables": ["labels"],
 }  # fmt: skip
 """A study of labels alone, without the graded pairs and translations of table 1."""
@@ -34,6 +34,14 @@ CONFIGURATIONS = [
     ({"languages/hau": {"corpus": {"file": "a", "hub": "b"}}}, "hub, file, archive, package; found hub, file"),
     ({"languages/hau": {"corpus": {"file": "none.tsv"}}}, "text corpus of hau: ... none.tsv"),
     ({"languages/hau": {"tests": {"own-stss": {"file": "x"}}}}, "languages.hau.tests: ... 'own-stss' ... 'own-sts'"),
+    ({"tasks/more": {"protocol": "geometry", "set_of": "own-sts", "source": {"file": "x"}}}, "config.tasks.more: source: with `set_of` it is that of own-sts; give it there"),
+    ({"tasks/more": {"protocol": "knn", "set_of": "own-sts", "train": {"file": "x"}}}, "config.tasks.more: train: with `set_of`"),
+    ({"tasks/more": {"protocol": "geometry", "set_of": "own-sts", "clean": True}}, "config.tasks.more: clean: with `set_of`"),
+    ({"tasks/more": {"protocol": "geometry", "set_of": "own-sts", "apart_from": ["text"]}}, "config.tasks.more: apart_from: with `set_of`"),
+    ({"tasks/more": {"protocol": "geometry", "set_of": "own-sts"}, "tasks/most": {"protocol": "geometry", "set_of": "more"}},
+     "tasks.most.set_of: more has no sets of its own; name own-sts"),
+    ({"tasks/more": {"protocol": "geometry", "set_of": "own-sts"}, "languages/hau": {"tests": {"more": {"file": "own/hau.sts.tsv"}}}},
+     "languages.hau.tests.more: its test set is that of own-sts; give it there, or leave out `set_of` of more"),
     ({"recipes/xlora": {}}, "config.recipes: xlora: no preset ... `like` ... 'xllora'"),
     ({"recipes/xllora": {"generator": "gemma"}}, "config.recipes: xllora.generator: ... `data: {by: ...}`"),
     ({"recipes/xllora": {"data": {"by": "gemma"}}}, "recipes.xllora.data.by: no generator 'gemma'; known: tiny"),

@@ -55,10 +55,7 @@ BY_HAND = {
     **dict.fromkeys(("train_vocabulary", "adapt_backbone"), SPOKEN | {"prompts", "chosen_prefix"}),
     "build_xllora_examples": {"language"},
     "choose_best": {"encoder", "also", "why", "limits"},  # of tests/unit/study/test_graph_best.py
-    "fetch_corpus": {
-        "tests",
-        "trained",
-    },  # of tests/unit/corpora/select/test_leakage.py: every test set, by every translator
+    "fetch_corpus": {"trained"},  # of tests/unit/corpora/select/test_leakage.py: `apart_from`
     "forecast": {"config", "costs"},
     "map_texts": {"english", "endpoints"},  # of test_lira.py: an encoder of two texts, which is on request here
     "plot": {"languages"},

@@ -39,6 +39,7 @@ CHECKS: tuple[Callable[[Study], Any], ...] = (
     tasks.of_compute,
     languages.of_language_entries,
     names.of_specs,
+    tasks.of_training_sets,
     checkpoints.of_starts,
     tasks.of_language_pairs,
     checkpoints.of_switched_adapters,

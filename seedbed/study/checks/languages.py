@@ -38,9 +38,15 @@ def _named_by(study: Study, code: str) -> str:
 
 
 def of_language_entries(study: Study) -> None:
-    """Check that the entries of languages name tasks and corpora of the study."""
+    """Check that the entries of languages name corpora of the study, and tasks that have sets of their own."""
     for code, language in study.languages.items():
         require_known(f"languages.{code}.tests", "task", language.tests, study.tasks)
+        for task in language.tests:
+            if other := study.tasks[task].set_of:
+                raise ValueError(
+                    f"languages.{code}.tests.{task}: its test set is that of {other}; give it there, or leave out "
+                    f"`set_of` of {task}"
+                )
         require_known(
             f"languages.{code}.corpora", "corpus under `corpora.others`", language.corpora, study.corpora.others
         )

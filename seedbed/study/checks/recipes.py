@@ -11,7 +11,7 @@ from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
 from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
-from seedbed.study.leakage import share_rows, trained_on_whole
+from seedbed.study.leakage import tests_with_rows
 from seedbed.study.model import Study
 from seedbed.study.published import begins
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
@@ -35,10 +35,6 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
-    whole = recipe.data.corpus if trained_on_whole(study, recipe.data.corpus) else ""
-    trained = recipe.data.candidates or whole
-    if trained and trained not in DRAWN:  # `select_pairs` leaves out texts of tests by itself
-        _untested(study, where, trained)
     require_known(
         f"{where}.data.from_languages",
         "language",
@@ -72,6 +68,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
     _training(study, name, recipe)
     of_recipe_languages(study, name)
+    if trained := _read_whole(recipe):
+        _untested(study, name, trained)
 
 
 def _training(study: Study, name: str, recipe: Recipe) -> None:
@@ -117,6 +115,10 @@ def _training_without_effect(study: Study, name: str, recipe: Recipe, training: 
             raise ValueError(
                 f"{where}.{key}: of `part: adapter, adapter: {adapter}` alone; give these, or leave it out"
             )
+    reads = recipe.together or not recipe.minimises or recipe.minimises.uses_temperature
+    if "temperature" in own and not reads:
+        name = objectives.name_of(recipe.minimises)
+        raise ValueError(f"{where}.temperature: objective {name} does not read it; leave it out, or take contrast")
     if "batches" in own and isinstance(training.batches, dict) and (sets := _sets(study, recipe)):
         unknown = [one for one in training.batches if one.partition(":")[0] not in sets]
         require_known(f"{where}.batches", f"set of {recipe.data.corpus}", unknown, sets)
@@ -153,16 +155,26 @@ def _without_effect(study: Study, where: str, recipe: Recipe) -> None:
         raise ValueError(f"{where}.only.seeds: objective {name} has a seed of its own; set that, or leave it out")
 
 
-def _untested(study: Study, where: str, corpus: str) -> None:
-    """Check that a corpus that encoders train on as a whole shares no row with a test set, see `share_rows`."""
-    for code in study.languages:
-        source = study.corpus(corpus, code)
-        for task in sorted(study.tasks) if source else ():
-            if (test := study.test(task, code)) and share_rows(source, test):
-                raise ValueError(
-                    f"{where}.data: {corpus} of {code} has rows of the test set of {task}; train on another split, or "
-                    "separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
-                )
+def _read_whole(recipe: Recipe) -> str:
+    """The corpus of which a recipe's encoders may be shown any row; empty: there is none.
+
+    Sentences and seed pairs are sampled, and those of test sets are left out of the samples.
+    """
+    corpus = "" if recipe.data.sentences else recipe.data.corpus
+    return recipe.data.candidates or ("" if corpus in DRAWN else corpus)
+
+
+def _untested(study: Study, name: str, corpus: str) -> None:
+    """Check that a corpus that a recipe trains on is not read from the place of a test set, see `tests_with_rows`."""
+    of = StudyRecipe.get(study, name)
+    for code in sorted({lang for folder in map(of.folder, of.codes) for lang in of.languages(folder)}):
+        if found := tests_with_rows(study, corpus, code):
+            task, tested = found[0]
+            place = task if tested == code else f"{task} in {tested}"
+            raise ValueError(
+                f"recipes.{name}.data: {corpus} of {code} has rows of the test set of {place}; train on another split, "
+                "or separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+            )
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:

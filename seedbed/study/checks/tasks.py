@@ -1,6 +1,7 @@
 """Checks of tasks: of their sets and languages, and of what they choose, measure and count."""
 
 from collections.abc import Callable
+from itertools import product
 
 from seedbed.evaluation.protocols import Protocol, declared, which
 from seedbed.languages import placeholders, registry
@@ -20,8 +21,24 @@ def of_tasks(study: Study) -> None:
             raise ValueError(
                 f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
             )
+        if task.set_of and study.tasks[task.set_of].set_of:
+            other = study.tasks[task.set_of].set_of
+            raise ValueError(f"tasks.{name}.set_of: {task.set_of} has no sets of its own; name {other}, whose it has")
         require_known(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
         require_known(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
+
+
+def of_training_sets(study: Study) -> None:
+    """Check that no training set of a task is read from the place of the test set that it is for."""
+    for name, code in product(study.tasks, study.languages):
+        test, trained = study.test(name, code), study.train_of(name, code)
+        train = study.training_set(name, trained) if test and trained else None
+        if train and share_rows(train, test):
+            raise ValueError(
+                f"tasks.{study.test_set(name)}.train: in {trained} it has rows of the test set in {code}; train on "
+                "another split, or separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and "
+                "`first`"
+            )
 
 
 def of_language_pairs(study: Study) -> None:

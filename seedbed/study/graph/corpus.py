@@ -108,8 +108,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
 
     def kept_apart(self) -> list[str]:
         """Test sets whose texts none of its rows may contain. For pairs, queries and candidates that encoders train on
-        these are all test sets of the study, in any language, and English versions of their texts that translators give
-        or that a trained encoder may read.
+        these are all test sets of the study, in any language. For those of `corpora.others` they are also English
+        versions of their texts that translators give or that a trained encoder may read.
 
         Other training data are sampled from a corpus, or audited, and lose such rows there.
         """
@@ -129,8 +129,12 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return sorted(tests | english)
 
     def _whose_english(self) -> list[str]:
-        """Translators whose English is given, or is input of recipes that train or start from a trained one."""
+        """Translators whose English of tests none of its rows may contain: it is given, or is input of recipes that
+        train or start from a trained one.
+        """
         study = self.study
+        if self.corpus not in study.corpora.others:
+            return []  # a generator whose adapter is trained on a built-in corpus would wait for its own translations
         trained = (spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).involves_training)
         read = {one for spec in trained for one in spec.english.translators}
         return [name for name, translator in study.translators.items() if translator.given or name in read]

@@ -176,7 +176,12 @@ def test_a_choice_that_cannot_be_made_is_told(choice, fault):
     study["tasks"]["seen"] = study["tasks"]["kolibri-bitext"] | {"protocol": "layers"}
     study["tasks"]["seen"].pop("clean")
     study["tasks"]["shape"] = study["tasks"]["graded-sts"] | {"protocol": "geometry"}
-    study["tasks"]["topics"] = {"protocol": "knn", "k": [3], "source": TOPICS, "train": TOPICS}
+    study["tasks"]["topics"] = {
+        "protocol": "knn",
+        "k": [3],
+        "source": TOPICS,
+        "train": TOPICS | {"file": "topics.train.tsv"},
+    }
     with pytest.raises(UserError) as error:
         load(study | {"best": choice})
     assert str(error.value).startswith(fault)

@@ -268,6 +268,7 @@ def test_a_kind_that_there_is_not_is_told() -> None:
         ({"like": "unsupervised", "training": {"rank": 4}}, "training.rank: of `part: adapter, adapter: low_rank` alone; give these, or leave it out"),
         ({"like": "unsupervised", "training": {"part": "adapter", "scaling": 2.0}}, "training.scaling: of `part: adapter, adapter: parallel` alone"),
         ({"data": {"corpus": "both"}, "objective": "ranking", "training": {"batches": {"asked": 3}}}, "training.batches: no set of both 'asked'; "),
+        ({"data": {"corpus": "questions"}, "objective": "ranking", "training": {"temperature": 0.1}}, "training.temperature: objective ranking does not read it; leave it out"),
         ({"like": "adapted", "only": {"seeds": [1]}}, "only.seeds: objective masked has a seed of its own; set that, or leave it out"),
     ],
 )  # fmt: skip
@@ -279,7 +280,12 @@ def test_settings_that_are_inherited_or_have_an_effect_remain() -> None:
     lora = {"like": "unsupervised", "training": {"part": "adapter", "rank": 4}}
     shares = {"data": {"corpus": "both"}, "objective": "ranking", "training": {"batches": {"theirs": 3, "ours:old": 3}}}
     whole = {"like": "lora", "training": {"part": "all"}}
-    found = Study.model_validate(config(lora=lora, whole=whole, shares=shares) | {"training": {"rank": 8}})
+    cool = {"like": "unsupervised", "training": {"temperature": 0.1}}
+    ranked = {"like": "cool", "data": {"corpus": "questions"}, "objective": "ranking"}
+    found = Study.model_validate(
+        config(lora=lora, whole=whole, shares=shares, cool=cool, ranked=ranked)
+        | {"training": {"rank": 8, "temperature": 0.2}}
+    )
     of_recipes(found)
     assert StudyRecipe.get(found, "whole").training.rank == 4
 

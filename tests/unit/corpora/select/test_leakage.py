@@ -94,6 +94,63 @@ def test_a_study_that_learns_from_its_tests_is_refused(train: dict[str, Any], re
         check(parted)
 
 
+@pytest.mark.parametrize(
+    ("kind", "objective"),
+    [("triplets", "contrast"), ("paraphrases", "ranking"), ("parallel", "alignment"), ("matched_pairs", "ranking")],
+)
+def test_so_is_one_that_learns_the_rows_of_a_test_as_they_are(kind: str, objective: str) -> None:
+    """Of these kinds rows with texts of tests remain, or are left out: none is read from the place of a test."""
+    learnt = {"base": {}, "learnt": {"from": "base", "data": {"corpus": "asked"}, "objective": objective}}
+    check(study({"kind": kind, "file": "own/{lang}.train.tsv"}, FILE, recipes=learnt))
+    with pytest.raises(ValueError, match=r"recipes.learnt.data: asked of hau has rows of the test set of found; train"):
+        check(study({"kind": kind, **FILE}, FILE, recipes=learnt))
+
+
+def test_built_in_corpora_are_no_exception_and_tests_of_other_languages_count() -> None:
+    aligned = {"base": {}, "aligned": {"from": "base", "data": {"corpus": "parallel"}, "objective": "alignment"}}
+    corpora = {"corpora": {"parallel": FILE, "others": {"asked": FILE}}, "recipes": aligned}
+    with pytest.raises(ValueError, match=r"recipes.aligned.data: parallel of hau.*test set of found;"):
+        check(study({}, FILE, **corpora))
+    of_swahili = {"aligned": aligned["aligned"] | {"only": {"languages": ["swh"]}}}
+    own = {"hau": {"tests": {"found": {"file": "own/swh.tsv"}}}, "swh": {}}
+    with pytest.raises(ValueError, match=r"recipes.aligned.data: parallel of swh.*test set of found in hau;"):
+        check(
+            study(
+                {},
+                FILE,
+                **corpora | {"recipes": aligned | of_swahili},
+                languages=own,
+                tasks={"found": {"protocol": "retrieval"}},
+            )
+        )
+
+
+def test_sentences_that_are_sampled_may_lie_beside_a_test() -> None:
+    """Those of tests are left out of the sample."""
+    sampled = {"base": {}, "sampled": {"like": "unsupervised", "data": {"corpus": "asked"}}}
+    check(study({"kind": "text", **FILE}, FILE, recipes=sampled))
+
+
+@pytest.mark.parametrize(
+    ("train", "refused"),
+    [
+        (FILE, True),
+        ({"file": "own/{lang}.train.tsv"}, False),
+        ({**FILE, "where": {"part": ["train"]}}, False),
+        ({"file": "own/swh.tsv"}, True),
+    ],
+)
+def test_nor_does_a_task_learn_from_its_own_test(train: dict[str, Any], refused: bool) -> None:
+    test = {**FILE, "where": {"part": ["test"]}} if "where" in train else FILE
+    task = {"topics": {"protocol": "knn", "source": test, "train": train}}
+    one = study({"file": "own/{lang}.asked.tsv"}, FILE, tasks=task)
+    if not refused:
+        check(one)
+        return
+    with pytest.raises(ValueError, match=r"tasks.topics.train: in \w+ it has rows of the test set in \w+; train on"):
+        check(one)
+
+
 X, Y = {"file": "x.tsv"}, {"file": "y.tsv"}
 BOTH = {"sets": {"x": X, "y": Y}}
 TWO = X | {"columns": {"pivot": "e", "text": "t"}}
@@ -158,6 +215,49 @@ def test_sets_and_top_ups_are_read_too(train: dict[str, Any], test: dict[str, An
     assert share_rows(one, other) == share_rows(other, one) == shared
 
 
+HUB = {"hub": "org/sts", "split": "test"}
+ZIP = {"archive": "https://host.org/a.zip", "member": "test.tsv"}
+
+
+@pytest.mark.parametrize(
+    ("train", "test", "shared"),
+    [
+        ({"file": "own", "member": "*.sts.tsv"}, {"file": "own", "member": "hau.*"}, True),
+        ({"file": "own", "member": "hau*.tsv"}, {"file": "own/hau.sts.tsv"}, True),
+        ({"file": "own", "member": "train-*.tsv"}, {"file": "own", "member": "test-*.tsv"}, False),
+        ({"file": "own", "member": "*/train.tsv"}, {"file": "own", "member": "*/test.tsv"}, False),
+        ({"file": "own[1]", "member": "*.tsv"}, {"file": "own[1]/hau.tsv"}, True),
+        ({"file": "own[1]", "member": "*.tsv"}, {"file": "own1/hau.tsv"}, False),
+        ({"file": "own/hau[1].tsv"}, {"file": "own/hau1.tsv"}, False),
+        ({"file": "own.zip"}, {"file": "own.zip", "member": "hau.tsv"}, True),
+        (HUB, HUB | {"config": "en"}, True),
+        (HUB | {"config": "de"}, HUB | {"config": "en"}, False),
+        (HUB | {"config": "en", "split": "train"}, HUB, False),
+        (HUB, HUB | {"hub": "Org/STS"}, True),
+        (HUB, HUB | {"hub": "org/sts2"}, False),
+        ({"hub": "Org/sts", "member": "data/test-0.parquet"}, HUB, True),
+        ({"hub": "org/sts", "member": "data/*.parquet"}, HUB, True),
+        ({"hub": "org/sts", "member": "data/train-*.parquet"}, HUB, False),
+        ({"hub": "org/sts", "member": "dev.tsv"}, HUB | {"split": "validation"}, True),
+        ({"hub": "org/sts", "member": "hau.tsv"}, HUB, False),
+        ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "train"}, True),
+        ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "hau"}, True),
+        (ZIP, ZIP | {"archive": "http://host.org/a.zip"}, True),
+        (ZIP, ZIP | {"archive": "https://host.org/b.zip"}, False),
+        (ZIP, {"archive": "https://host.org/a.zip"}, True),
+        (ZIP, ZIP | {"member": "train.tsv"}, False),
+        (X | {"where": {"c": ["[ab]"]}}, X | {"where": {"c": ["a"]}}, False),
+        (X | {"where": {"c": ["[ab]*"]}}, X | {"where": {"c": ["[ab]c"]}}, True),
+        (X | {"where": {"c": ["a?"]}}, X | {"where": {"c": ["ab"]}}, False),
+        (X | {"where": {"c": ["a*"]}}, X | {"where": {"c": ["ab*"]}}, True),
+        (X | {"where": {"c": ["a*"]}}, X | {"where": {"c": ["b*"]}}, False),
+    ],
+)
+def test_one_place_has_several_names(train: dict[str, Any], test: dict[str, Any], shared: bool) -> None:
+    one, other = Source.model_validate(train), Source.model_validate(test)
+    assert share_rows(one, other) == share_rows(other, one) == shared
+
+
 def test_a_test_set_that_comes_later_loses_what_was_trained_on(tmp_path: Path) -> None:
     """And nothing that was trained on waits for it: its rows are left out instead, and counted."""
     task = {"found": {"protocol": "retrieval", "source": FILE, "apart_from": ["asked"]}}
@@ -209,6 +309,16 @@ def test_so_do_texts_whose_candidates_are_learnt_and_tests_of_two_languages_coun
     found = within(Corpus.get(one, "hau", "asked").kept_apart(), one)
     tests = ["corpora/hau-swh/sts.tsv", "corpora/hau/sts.tsv"]
     assert found == sorted([*tests, *(file.replace("corpora", "generators/human/translations") for file in tests)])
+
+
+def test_candidates_from_a_built_in_corpus_are_no_exception() -> None:
+    """But for the translations of tests, which a generator may write only after it was trained on the corpus."""
+    arca = {"english": {"translators": ["human"]}, "data": {"candidates": "parallel"}, "objective": "anchoring"}
+    corpora = {"parallel": {"file": "own/{lang}-eng.tsv"}}
+    one = study({}, FILE, translators=GIVEN, corpora=corpora, recipes={"base": {}, "arca": arca})
+    tests = [f"corpora/{code}/found.tsv" for code in ("hau", "swh")]
+    assert within(Corpus.get(one, "hau", "parallel").kept_apart(), one) == tests
+    assert Corpus.get(one, "hau", "text").kept_apart() == []
 
 
 def test_a_study_whose_candidates_are_a_test_is_refused() -> None:
