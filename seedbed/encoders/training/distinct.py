@@ -39,7 +39,7 @@ class DistinctBatches(DefaultBatchSampler):
             raise UserError(f"training.distinct: no {least} rows without a text in common for a batch; leave it out")
         self.count = len(first)
         if left := len(dataset) - sum(map(len, first)):
-            log.warning("training.distinct: %d rows are in no batch, since too many rows have their text", left)
+            log.warning("training.distinct: %d of %d rows are in no batch of the first epoch", left, len(dataset))
 
     def __iter__(self) -> Iterator[list[int]]:
         return islice(cycle(self._batches_of(self.epoch)), self.count)
