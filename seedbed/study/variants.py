@@ -211,14 +211,14 @@ def makers(generators: Mapping[str, Generator], start: Start = "scratch") -> dic
     A family is a generator and all that are `like` it. The one nearest to its head makes the part. One for which other
     triplets or adapters are published, and taken where the study starts, has its own part.
     """
-    taken = [name for name in ("adapters", "triplets") if is_taken(start, name)]
+    taken = [work for work in ("adapters", "triplets") if is_taken(start, work)]
     lines = {name: _line(generators, name) for name in generators}
     ordered = sorted(generators, key=lambda name: len(lines[name]))
 
     def same(name: str, other: str, part: str) -> bool:
         one, two = generators[name], generators[other]
-        published = [getattr(one, name).get(part) for name in taken]
-        theirs = [getattr(two, name).get(part) for name in taken]
+        published = [getattr(one, work).get(part) for work in taken]
+        theirs = [getattr(two, work).get(part) for work in taken]
         return (
             lines[name][-1] == lines[other][-1]
             and all(getattr(one, setting) == getattr(two, setting) for setting in MADE_FROM[part])

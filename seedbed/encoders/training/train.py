@@ -291,7 +291,7 @@ class _Trainer(TrainedWeightsMixin, SentenceTransformerTrainer):
         options: those of sentence-transformers' trainer.
     """
 
-    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, distinct: int, **options: Any) -> None:
+    def __init__(self, columns: dict[str, list[str]], *, shuffled: bool, distinct: int = 0, **options: Any) -> None:
         self.shuffled, self.distinct = shuffled, distinct
         self.sampler: DefaultBatchSampler | None = None
         rows = len(next(iter(columns.values())))
