@@ -217,12 +217,10 @@ def makers(generators: Mapping[str, Generator], start: Start = "scratch") -> dic
 
     def same(name: str, other: str, part: str) -> bool:
         one, two = generators[name], generators[other]
-        published = [getattr(one, work).get(part) for work in taken]
-        theirs = [getattr(two, work).get(part) for work in taken]
         return (
             lines[name][-1] == lines[other][-1]
             and all(getattr(one, setting) == getattr(two, setting) for setting in MADE_FROM[part])
-            and all(own in (None, their) for own, their in zip(published, theirs, strict=True))
+            and all(getattr(one, work).get(part) in (None, getattr(two, work).get(part)) for work in taken)
         )
 
     return {
