@@ -1,5 +1,6 @@
 """Choose on a development task: the candidate whose encoders score best."""
 
+import math
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,8 +23,13 @@ class Job(cli.Job):
     @field_validator("values")
     @classmethod
     def _of_its_type(cls, values: dict[str, Any], known: ValidationInfo) -> dict[str, Any]:
-        """A scale is a number, though flags give texts."""
-        return {name: float(value) for name, value in values.items()} if known.data["what"] == "scale" else values
+        """A scale is a finite number, though flags give texts."""
+        if known.data["what"] != "scale":
+            return values
+        scales = {name: float(value) for name, value in values.items()}
+        if wrong := [name for name, scale in scales.items() if not math.isfinite(scale)]:
+            raise ValueError(f"{wrong[0]}: {values[wrong[0]]} is not finite; give a number")
+        return scales
 
 
 def main(job: Job) -> None:

@@ -83,7 +83,9 @@ def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
     with exclusive(folder / "lock"):
         write_json({"output": str(output), "job": json.loads(job.dump())}, folder / RECORD)
         yield folder
-    shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)  # another run of the job that begins now is not to lose its own
+    with contextlib.suppress(OSError):
+        folder.rmdir()  # NFS keeps it as long as the lock is open
 
 
 def place(state: Path, job: Settings) -> Path:

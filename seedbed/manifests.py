@@ -90,8 +90,8 @@ def digest_of(directory: Path | None) -> str:
 
 
 def versions() -> dict[str, str]:
-    """Versions of the libraries that trained weights depend on."""
-    return versions_of("torch", "transformers", "sentence-transformers")
+    """Versions of the libraries that trained weights, and vectors, depend on."""
+    return versions_of("torch", "transformers", "sentence-transformers", "tokenizers")
 
 
 def versions_of(*libraries: str) -> dict[str, str]:

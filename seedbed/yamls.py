@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +137,11 @@ def typed(given: Any) -> Any:
     return given
 
 
-def laid_over(below: Any, above: Any) -> Any:
-    """Merge two configurations as Snakemake does: mappings are merged, other values of `above` replace those of
-    `below`.
+def laid_over(below: Any, above: Any, whole: Collection[str] = ()) -> Any:
+    """Merge two configurations as Snakemake does: mappings are merged, but not those under keys of `whole`; other
+    values of `above` replace those of `below`.
     """
     if not (isinstance(below, dict) and isinstance(above, dict)):
         return above
-    return below | {key: laid_over(below.get(key), value) for key, value in above.items()}
+    merged = {key: value if key in whole else laid_over(below.get(key), value, whole) for key, value in above.items()}
+    return below | merged

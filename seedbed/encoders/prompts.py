@@ -5,7 +5,7 @@ SONAR's encoder reads `kaz_Cyrl` before every Kazakh text; the backbone's prefix
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ValidationError
@@ -121,6 +121,19 @@ def prompted(
             before = prompt_of(prefix, languages.get(name, languages.get("", "")))
         texts[name] = (before + table[name]).where(table[name] != "", "")
     return table.assign(**texts)
+
+
+def require_pooled(encoder: SentenceTransformer, prompts: Iterable[str]) -> None:
+    """Check that an encoder pools prompts like texts, for a training that puts them into the texts.
+
+    Raises:
+        UserError: its pooling leaves out the prompts that `encode` puts before texts, and there are some.
+    """
+    if any(prompts) and not all(getattr(module, "include_prompt", True) for module in encoder):
+        raise UserError(
+            "prefix: the encoder's pooling leaves prompts out (include_prompt: false), and this training reads them as "
+            "parts of texts; give an empty prefix, or another pooling than own"
+        )
 
 
 def prompt_of(prompts: Mapping[str, str], language: str, where: str = "prefix") -> str:

@@ -60,6 +60,8 @@ class Data(Settings):
         given = [key for key in DATA if getattr(self, key)]
         if len(given) > 1:
             raise ValueError(f"give one of {', '.join(DATA)}; found {', '.join(given)}")
+        if self.by and not (self.written or self.corpus):
+            raise ValueError("by: it generates `written` triplets or translates a `corpus`; give one, or leave it out")
         if self.written and self.written not in (ways := [name for name in METHODS if name != TRANSLATION]):
             near = suggest(self.written, ways)
             raise ValueError(f"written: no way {self.written!r} of writing triplets; {near}")

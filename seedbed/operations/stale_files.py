@@ -50,7 +50,7 @@ def stale(state: Path, jobs: Sequence[Job]) -> list[StaleFile]:
     makers = {output: job for job in jobs for output in job.outputs}
     folders = made_by(state).items()
     found = [StaleFile(path, out, why) for path, out in folders if (why := _why(state, path, out, makers))]
-    return found + [StaleFile(path, "", "its encoder is gone") for path in _orphans(state)]
+    return found + [StaleFile(path, "", "of no encoder with this code and these libraries") for path in _orphans(state)]
 
 
 def remove(files: Sequence[StaleFile]) -> None:
@@ -87,7 +87,7 @@ def _why(state: Path, path: Path, output: str, makers: Mapping[str, Job]) -> str
 
 
 def _orphans(state: Path) -> list[Path]:
-    """Embeddings of no encoder under the results."""
+    """Embeddings of no encoder under the results, as code and libraries here compute them."""
     manifests = state.parent.glob(f"encoders/*/*/*/*/{MANIFEST}")
     kept = {embeddings_folder(state, read_json(manifest)) for manifest in manifests}
     return [path for path in sorted((state / EMBEDDINGS).glob("*")) if path not in kept]

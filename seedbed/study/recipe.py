@@ -100,16 +100,17 @@ class StudyBackbone(Part):
         Raises:
             UserError: the prefix depends on the language.
         """
-        return None if self.before is None else self.require_plain(self.prefix)
+        return None if self.before is None else _plain(self.prefix, f"backbones.{self.body.name}.prefix")
 
-    def require_plain(self, prefix: str) -> str:
-        """A prefix, if it is the same for all languages; raises as `plain_prefix`."""
-        if placeholders(prefix):
-            raise UserError(
-                f"backbones.{self.name}.prefix: {prefix!r} is another in each language, which only encoders know that "
-                "recipes train or use as they are; take another backbone to mine with or to fine-tune"
-            )
-        return prefix
+
+def _plain(prefix: str, where: str) -> str:
+    """A prefix, if it is the same for all languages; `where` it is given is for the message."""
+    if placeholders(prefix):
+        raise UserError(
+            f"{where}: {prefix!r} is another in each language, which only encoders know that recipes train or use as "
+            "they are; take another backbone or prefix to mine with or to fine-tune"
+        )
+    return prefix
 
 
 def endpoints_of(study: Study, backbones: Iterable[str]) -> list[EndpointSettings]:
@@ -438,14 +439,18 @@ class StudyRecipe(Part):
         """Its prefix, for uses that need it before any encoder is scored, such as fine-tuning.
 
         Raises:
-            UserError: a development task chooses it.
+            UserError: a development task chooses it, or it depends on the language.
         """
         if chooser := self.prefix_chooser:
             raise UserError(
                 f"recipes.{chooser}.prefix.choose: a development task chooses this prefix, which is not known yet "
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
-        return self.prefix(backbone)
+        if isinstance(self.spec.prefix, str):
+            return _plain(self.spec.prefix, f"recipes.{self.name}.prefix")
+        if self.start:
+            return self.start.given_prefix(backbone)
+        return StudyBackbone.get(self.study, backbone).plain_prefix() or ""
 
 
 @once_per_study

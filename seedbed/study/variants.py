@@ -12,7 +12,7 @@ from seedbed.yamls import laid_over
 
 OWN = ("adapters", "triplets", "published")
 """What is published of an entry is not of one like it."""
-WHOLE = ("source", "objective", "copies")
+WHOLE = ("source", "objective", "copies", "batches")
 """What is replaced as a whole."""
 OLD = {
     "method": "`like`",
@@ -191,7 +191,7 @@ def _add_start(recipes: dict[Any, Any], name: Any, presets: Mapping[str, Any]) -
 def _merged(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
     """Settings on top of those of another entry; groups are merged, but not those of WHOLE."""
     groups = {
-        name: laid_over(_without_other_data(below[name], value) if name == "data" else below[name], value)
+        name: laid_over(_without_other_data(below[name], value) if name == "data" else below[name], value, WHOLE)
         for name, value in above.items()
         if name not in WHOLE and isinstance(value, Mapping) and isinstance(below.get(name), Mapping)
     }

@@ -32,8 +32,8 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
         dev: names of the development tasks.
 
     Returns:
-        The encoder, and how it was chosen: `tasks`, the mean `score` over tasks and seeds, and `among`, the number of
-            pairs of backbone and recipe.
+        The encoder, and how it was chosen: `tasks`, the mean `score` over tasks and seeds, `among`, the number of
+            pairs of backbone and recipe, and `equal`, how many of these have that score.
 
     Raises:
         UserError: a score file is missing, or has no main score.
@@ -46,7 +46,8 @@ def choose_encoder(blocks: Sequence[Block], scores: Path, dev: Sequence[str]) ->
     means = {name: mean([*by_seed.values()]) for name, by_seed in found.items()}
     best = max(means, key=lambda name: means[name])
     cell = max(found[best], key=lambda one: found[best][one])
-    return cell, {"tasks": [*dev], "score": round(means[best], 6), "among": len(means)}
+    equal = [*means.values()].count(means[best])
+    return cell, {"tasks": [*dev], "score": round(means[best], 6), "among": len(means), "equal": equal}
 
 
 def block_of(encoder: Cell, blocks: Sequence[Block]) -> Block | None:

@@ -34,13 +34,15 @@ def as_vectors(x: ArrayLike, name: str, dtype: DTypeLike = np.float64) -> NDArra
     """`x` as a C-ordered matrix (n, d) of `dtype`; messages begin with `name`.
 
     Raises:
-        UserError: not two axes, no rows or columns, or NaN or infinity.
+        UserError: not two axes, no rows or columns, or NaN, infinity or numbers too large for `dtype`.
     """
-    x = np.asarray(x, dtype=dtype, order="C")
+    with np.errstate(over="ignore"):  # told below
+        x = np.asarray(x, dtype=dtype, order="C")
     if x.ndim != 2 or 0 in x.shape:
         raise UserError(f"{name}: shape {x.shape}; embeddings are a matrix of n >= 1 rows and d >= 1 columns")
-    with np.errstate(invalid="ignore"):  # inf - inf
+    with np.errstate(invalid="ignore", over="ignore"):  # inf - inf
         sums = x.sum(axis=1, dtype=np.float64)  # finite only if the whole row is, and no mask as large as `x`
     if (bad := np.flatnonzero(~np.isfinite(sums))).size:
-        raise UserError(f"{name}: row {bad[0]} holds NaN or infinity; embeddings must be finite")
+        what = "NaN" if np.isnan(x[bad[0]]).any() else f"infinity, or numbers too large for {x.dtype}"
+        raise UserError(f"{name}: row {bad[0]} holds {what}; embeddings must be finite")
     return x

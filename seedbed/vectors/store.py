@@ -35,7 +35,7 @@ def encode_ahead(encode: Encode, texts: Sequence[str]) -> Encode:
 
     def remembered(texts: Sequence[str]) -> np.ndarray:
         learn(texts)
-        return np.stack([known[text] for text in texts])
+        return np.stack([known[text] for text in texts]) if len(texts) else encode(texts)
 
     learn(texts)
     return remembered
@@ -72,7 +72,7 @@ def with_disk_cache(
                     embeddings = np.asarray(encode([missing[key] for key in new]), np.float32)
                     _write(folder, new, embeddings)
                     known |= dict(zip(new, embeddings, strict=True))
-        return np.stack([known[key] for key in keys])
+        return np.stack([known[key] for key in keys]) if keys else encode(texts)
 
     return remembered
 

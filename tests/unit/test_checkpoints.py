@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from seedbed.generators.lora import training
 from seedbed.generators.lora.data import Example
 from seedbed.generators.settings import Generator, Lora, Sampling
 from seedbed.generators.writing.journal import journal_name
+from seedbed.locks import held_since
 from seedbed.manifests import digest_of
 
 TEXTS = {"anchor": ["a", "b"], "positive": ["c", "d"]}
@@ -164,6 +166,19 @@ def test_a_jobs_folder_goes_when_it_has_ended_well_and_stays_when_not(tmp_path: 
     with own_state(tmp_path, Path("out/seedbed.json"), words) as again:
         assert again == folder
     assert not list(tmp_path.iterdir())
+
+
+def test_a_jobs_folder_goes_before_another_run_of_it_can_begin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    words, held, remove = Fetching.model_validate({"source": {"file": "x"}}), [], shutil.rmtree
+
+    def removed(folder: Path, **options: Any) -> None:
+        held.append(held_since(folder / "lock"))
+        remove(folder, **options)
+
+    monkeypatch.setattr(shutil, "rmtree", removed)
+    with own_state(tmp_path, Path("out/seedbed.json"), words):
+        pass
+    assert held[0] is not None and not list(tmp_path.iterdir())
 
 
 def test_a_folder_is_of_one_command_but_for_what_changes_nothing(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from seedbed.encoders.models import loading
 from seedbed.io import UserError, read_json, write_json, write_table
 from tests import tiny
 from tests.programs import call
+from tests.refusals import pattern
 
 
 def scores(folder: Path, mains: dict[int, float], *, task: str = "dev", code: str = "hau") -> Path:
@@ -80,6 +81,12 @@ def test_the_program_writes_a_scale_as_a_number(tmp_path: Path) -> None:
     file = written(tmp_path, "scale", {"1": 1, "0.5": 0.5}, [0.2, 0.3])
     assert read_choice(file, "scale", float) == 0.5
     assert [record["scale"] for record in read_json(file)["candidates"]] == [1.0, 0.5]
+
+
+@pytest.mark.parametrize("scale", ["nan", "inf", "1e999"])
+def test_a_scale_that_is_not_finite_is_refused(tmp_path: Path, scale: str) -> None:
+    with pytest.raises(UserError, match=pattern(f"--values: a: {scale} ... finite")):
+        written(tmp_path, "scale", {"1": 1, "a": scale}, [0.2, 0.3])
 
 
 def test_the_prefix_of_the_better_recipe_is_chosen_and_put_before_every_text(tmp_path: Path) -> None:

@@ -60,7 +60,7 @@ FIRST: dict[str, dict[str, Any]] = {
     },
     "train_language_adapter": {
         "languages/hau/name": "Hausawa",
-        "generators/tiny/language_data": "passages", "generators/tiny/language_loss": "response",
+        "generators/tiny/language_data": "passages",
     },
     "compose_adapters": {
         "generators/tiny/composition/scale": 0.5, "generators/tiny/composition/space": "factors",

@@ -39,7 +39,11 @@ def test_state_is_kept_while_a_job_needs_it_and_then_no_longer(project):
     (state / "embeddings/of-nobody").mkdir(parents=True)
 
     page = clean_state(project, config).stdout
-    assert left.name not in page and "embeddings/of-nobody  its encoder is gone" in page and "DELETE=1" in page
+    assert (
+        left.name not in page
+        and "embeddings/of-nobody  of no encoder with this code and these libraries" in page
+        and "DELETE=1" in page
+    )
     assert f"{left.name}  its settings have changed: {target}" in clean_state(project, changed).stdout
     assert f"{left.name}  not in this study: {target}" in clean_state(project, gone).stdout
     assert len(list(state.iterdir())) == 2, "a listing removes nothing"

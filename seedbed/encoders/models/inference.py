@@ -163,7 +163,7 @@ def batched(encoder: SentenceTransformer, rows: int, **options: Any) -> Encode:
 
 def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndarray:
     """Tokens (n,) of each text after truncation, without the prompt, which is the same for all."""
-    if not isinstance(encoder[0], Transformer):  # characters order the texts as well
+    if not (len(texts) and isinstance(encoder[0], Transformer)):  # characters order the texts as well
         return np.array([len(text) for text in texts])
     found = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_seq_length, verbose=False)
     return np.array([len(tokens) for tokens in found["input_ids"]])

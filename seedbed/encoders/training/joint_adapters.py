@@ -22,7 +22,7 @@ from seedbed.encoders.losses.crosslingual import gather
 from seedbed.encoders.models import loading, memory, parallel_adapters
 from seedbed.encoders.models.digests import vectors_digest
 from seedbed.encoders.objectives import Objective
-from seedbed.encoders.prompts import prompts_of
+from seedbed.encoders.prompts import prompts_of, require_pooled
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
 from seedbed.io import UserError, atomic_directory, fingerprint
@@ -186,7 +186,7 @@ class JointContrast(nn.Module):
         seed: seed of the adapters.
 
     Raises:
-        UserError: an encoder cannot take adapters.
+        UserError: an encoder cannot take adapters, or has a prompt that its pooling leaves out.
     """
 
     def __init__(
@@ -200,6 +200,8 @@ class JointContrast(nn.Module):
         super().__init__()
         self.codes, self.training_settings = [*encoders], training
         self.prompts = {code: [*prompts_of(encoder, columns).values()] for code, encoder in encoders.items()}
+        for code, encoder in encoders.items():
+            require_pooled(encoder, self.prompts[code])
         self.learning = [code for code in encoders if code not in fixed]
         self.encoders = nn.ModuleList(encoders.values())
         seeds = torch.randint(2**62, (len(encoders),), generator=torch.Generator().manual_seed(seed)).tolist()

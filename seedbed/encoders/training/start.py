@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.modules import Transformer
 
 from seedbed.encoders.models import loading
+from seedbed.encoders.models.two_paths import sides_of
 from seedbed.encoders.models.two_paths_setup import EnglishPath, add_english_path
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.prompts import Prefix
@@ -36,7 +38,8 @@ class Start:
         `seed` is that of new weights.
 
         Raises:
-            UserError: weights that cannot be loaded; a pooling that needs training, or takes none.
+            UserError: weights that cannot be loaded; a pooling that needs training, or takes none; or, with an
+                objective, an encoder without a transformer.
         """
         if reason := training.misfit(trained=bool(objective)):
             raise UserError(f"pooling {reason}")
@@ -51,4 +54,9 @@ class Start:
         )
         if self.english_path:
             encoder = add_english_path(encoder, self.folders["english"], self.english_path, self.prefix)
+        if objective and not all(isinstance(side[0], Transformer) for side in sides_of(encoder)):
+            raise UserError(
+                f"{self.weights}: an encoder without a transformer, such as a static one, is not trained; take the one "
+                "that it is a copy of"
+            )
         return encoder

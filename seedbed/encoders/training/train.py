@@ -25,7 +25,7 @@ from seedbed.encoders.models import memory
 from seedbed.encoders.models.two_paths import TwoPaths, sides_of
 from seedbed.encoders.objectives import LANGUAGE, Objective
 from seedbed.encoders.pooling import learnt_weights
-from seedbed.encoders.prompts import Prefix, prompted, prompts_of
+from seedbed.encoders.prompts import Prefix, prompted, prompts_of, require_pooled
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
 from seedbed.encoders.training.chunks import in_chunks
@@ -134,6 +134,8 @@ def _train(
     if spoken and objective.mixed:
         reason = "a column has texts of two languages, and the prompt depends on the language"
         raise UserError(f"{objectives.name_of(objective)}: {reason}; take a prompt that is the same for all")
+    if spoken:
+        require_pooled(encoder, start.prefix.values())
     table = table.assign(**{LANGUAGE + name: code for name, code in start.languages.items() if name})
     read = prompted(table, _texts(objective), start.prefix, start.languages) if spoken else table
     columns = _columns(objective, read, training)

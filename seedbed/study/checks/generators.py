@@ -1,6 +1,6 @@
 """Checks of generators: those that translate and judge, and the training data of their language adapters."""
 
-from seedbed.generators.settings import require_likelihoods
+from seedbed.generators.settings import DATA_KIND, require_likelihoods
 from seedbed.settings import require_known
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
@@ -65,10 +65,17 @@ def of_servers(study: Study) -> None:
 
 
 def of_language_adapters(study: Study) -> None:
-    """Check that the corpora of a generator's language adapters exist and consist of sentences."""
+    """Check that the corpora of a generator's language adapters exist and consist of sentences, of which there is one
+    loss.
+    """
     kinds = {name: study.roles[name] for name in study.corpora.others}
     for name, generator in study.generators.items():
         where, text = f"generators.{name}.language_text", generator.language_text
+        if generator.language_loss != "text" and DATA_KIND[generator.language_data] == "text":
+            raise ValueError(
+                f"generators.{name}.language_loss: language adapters are trained on {generator.language_data}, without "
+                "responses; leave it out, or set `language_data` to instructions, annotated or translations"
+            )
         if not text:
             continue
         if generator.language_data not in ("text", "passages"):

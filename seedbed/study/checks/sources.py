@@ -305,8 +305,8 @@ def _check_places(study: Study) -> None:
 def _check_file(source: Source | None, what: str) -> None:
     """All files that rows of a corpus are read from are there."""
     for reading in source.readings() if source else ():
-        if reading.convert:
-            raise UserError(f"{what}: convert is of a model's weights, and here are texts; leave it out")
+        if given := [name for name in ("convert", "layers") if getattr(reading, name)]:
+            raise UserError(f"{what}: {given[0]} is of a model's weights, and here are texts; leave it out")
         if empty := [ours for ours, theirs in reading.columns.items() if theirs == []]:
             raise UserError(f"{what}: columns.{empty[0]}: an empty list; name a column, or several that are joined")
         if not reading.file:

@@ -268,7 +268,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             UserError: the prefix depends on the language, or a development task chooses it.
         """
         backbone, recipe = self._prefixed_as()
-        prefix = self.based_on.require_plain(recipe.given_prefix(backbone))
+        prefix = recipe.given_prefix(backbone)
         return prefix if isinstance(self.before, str) else None
 
     def _prefixed_as(self) -> tuple[str, StudyRecipe]:

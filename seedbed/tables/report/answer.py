@@ -97,7 +97,7 @@ def _language(one: Mapping[str, Any], folder: str) -> list[str]:
     """One sentence: what was chosen, and whether it is better than before training. Then its scores next to others'."""
     dev, test = one["dev"], one["test"]
     trained = f"trained on {one['rows']:,} rows" if one["rows"] else "not trained"
-    chosen = f"the best of {dev['among']} on {' and '.join(dev['tasks'])}" if dev else "recommended"
+    chosen = f"{_place(dev)} {dev['among']} on {' and '.join(dev['tasks'])}" if dev else "recommended"
     said = f"**{one['name']}: {one['recipe']}** of {one['backbone']}, {trained}, {chosen}"
     before = test["others"].get(one["base"], {}) if test else {}
     if "apart" in before:
@@ -106,6 +106,12 @@ def _language(one: Mapping[str, Any], folder: str) -> list[str]:
     below = _scores(test, one, folder) if test else f"It is `{folder}`."
     limits = [one["limits"], ""] if one.get("limits") else []
     return [sentences, "", below, "", *limits]
+
+
+def _place(dev: Mapping[str, Any]) -> str:
+    """How good the chosen encoder is among the candidates; of equally good ones the first is chosen."""
+    equal = dev.get("equal", 1)
+    return "the best of" if equal == 1 else f"the first of {equal} with the best score among"
 
 
 def _scores(test: Mapping[str, Any], one: Mapping[str, Any], folder: str) -> str:

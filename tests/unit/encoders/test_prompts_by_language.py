@@ -207,6 +207,19 @@ def test_a_column_of_two_languages_has_no_prompt_of_one(sonar: Path, tmp_path: P
         )  # fmt: skip
 
 
+def test_a_prompt_of_a_language_that_pooling_leaves_out_in_use_is_refused(sonar: Path, tmp_path: Path) -> None:
+    encoder = loading.load(sonar, pooling="mean")
+    encoder[1].include_prompt = False
+    save(encoder, tmp_path / "encoder", {}, {})
+    table = rows(8, anchor="hello", positive="low", negative="low hello")
+    with pytest.raises(UserError, match="^prefix: .*include_prompt: false"):
+        trainings.train(
+            tmp_path / "encoder", table, SETTINGS.updated({"pooling": "own"}),
+            objective=objectives.load("contrast"), seed=1, state=tmp_path / "state", output=tmp_path / "made",
+            minutes=60, prefix=prompts.by_language("{flores}"), languages={"": "kaz"},
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("prefix", ["", prompts.by_language("{flores}")])
 def test_an_objective_without_rows_is_told_whatever_the_prompt(
     sonar: Path, tmp_path: Path, prefix: str | dict[str, str]

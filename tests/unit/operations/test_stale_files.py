@@ -63,7 +63,7 @@ def test_embeddings_are_kept_as_long_as_their_encoder(tmp_path):
     (found,) = stale(state, [])
     assert (
         found.path == embeddings_folder(state, {"files": {"model.safetensors": "b"}})
-        and found.why == "its encoder is gone"
+        and found.why == "of no encoder with this code and these libraries"
     )
 
 

@@ -73,7 +73,6 @@ def test_a_prefix_that_is_the_same_for_all_tells_no_language(ask) -> None:
     assert by_language(ask, of("base", "mul")) == {}
     bert = ask(StudyBackbone, name="bert")
     assert ask(Encoder, **of("base", "mul")).plain_prefix == bert.plain_prefix() == "query: "
-    assert bert.require_plain("query: ") == "query: "
 
 
 def test_what_reads_all_texts_alike_takes_no_such_prefix() -> None:
@@ -83,6 +82,24 @@ def test_what_reads_all_texts_alike_takes_no_such_prefix() -> None:
         _ = ask(Encoder, **of("base", "mul")).plain_prefix
     with pytest.raises(UserError, match=message):
         ask(StudyBackbone, name="bert").plain_prefix()
+
+
+def test_a_prefix_that_is_no_plain_one_is_told_where_it_is_given() -> None:
+    backbones = {"bert": {"source": {"file": "own/bert"}, "prefix": ""}, "sonar": {**SPOKEN["bert"]}}
+    pair = {"two": {"pair": {"multilingual": "sonar", "english": "bert"}}}
+    aligned = {
+        "data": {"corpus": "parallel"},
+        "objective": {"alignment": {"pivot": {"backbone": "sonar", "recipe": "base"}}},
+    }
+    recipes = RECIPES | {"aligned": aligned, "told": {"like": "base", "prefix": "{flores}"}}
+    ask = asking(study(backbones=backbones | pair, recipes=recipes))
+    for asked, place in (
+        (lambda: ask(Encoder, **of("aligned", "eng")).plain_prefix, "backbones.sonar.prefix"),
+        (lambda: ask(Encoder, **of("told", "mul")).plain_prefix, "recipes.told.prefix"),
+        (lambda: ask(StudyBackbone, name="two").plain_prefix(), "backbones.sonar.prefix"),
+    ):
+        with pytest.raises(UserError, match=f"^{place}: '{{flores}}' is another in each language"):
+            asked()
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,13 @@ def test_other_data_take_the_place_of_those_that_there_were(
     assert merged({"data": below}, {"data": above}) == {"data": data}
 
 
+def test_shares_of_batches_are_replaced() -> None:
+    below = {"training": {"epochs": 3, "batches": {"translations": 32}}}
+    assert merged(below, {"training": {"batches": {"questions": 8}}}) == {
+        "training": {"epochs": 3, "batches": {"questions": 8}}
+    }
+
+
 def test_groups_are_merged_and_an_objective_is_replaced() -> None:
     below = {
         "english": {"translators": ["one", "two"], "judge": "likely"},

@@ -90,6 +90,16 @@ def test_a_wrong_value_is_one_line_that_names_its_key(study: str, place: Place, 
     [
         ("training.batch_size", 1, ["training.batch_size", "2 or more"]),
         ("generators.gemma-3-270m.lora.targets", "(", ["generators.gemma-3-270m.lora.targets", "all-linear"]),
+        (
+            "generators.gemma-3-270m",
+            {"source": {"file": "."}, "language_data": "text", "language_loss": "response"},
+            ["generators.gemma-3-270m.language_loss", "trained on text", "leave it out"],
+        ),
+        (
+            "recipes.near",
+            {"data": {"neighbours": "layer9", "by": "gemma-3-270m"}, "objective": "neighbours"},
+            ["recipes.near.data", "by", "`written`", "leave it out"],
+        ),
         ("generators.gemma-3-270m.lora.rank", 10**9, ["generators.gemma-3-270m.lora.rank", "4096"]),
         ("statistics.resamples", 10**12, ["statistics.resamples", "1000000"]),
         ("backbones.me5-small.prefix", "query\0: ", ["backbones.me5-small.prefix", "remove"]),

@@ -78,7 +78,19 @@ def test_the_recipe_with_the_best_mean_is_chosen_on_the_development_task_and_its
         "tasks": ["dev"],
         "score": 0.55,
         "among": 3,
+        "equal": 1,
     }
+
+
+def test_of_equally_good_ones_the_first_is_chosen_and_the_answer_says_so(scores):
+    for seed in (1, 2):
+        file = scores / f"bert/plain/hau/{seed}/dev/hau.json"
+        file.write_text(file.read_text().replace(f'"main_score": {DEV["plain", seed]}', '"main_score": 0.55'))
+    cell, dev = best.choose_encoder([block()], scores, ["dev"])
+    assert cell.recipe == "plain" and (dev["among"], dev["equal"]) == (3, 2)
+    assert "rows, the first of 2 with the best score among 3 on dev, is significantly" in answer.text(
+        {"best": told(dev=dev)}
+    )
 
 
 def test_several_tasks_choose_by_the_mean_of_their_scores(scores):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import os
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from seedbed.encoders.models import digests, inference, loading
 from seedbed.encoders.models.digests import embeddings_folder, vectors_digest
 from seedbed.encoders.models.inference import batched, opened
 from seedbed.io import UserError
+from seedbed.manifests import versions
 from seedbed.vectors import store
 from seedbed.vectors.store import encode_ahead, with_disk_cache
 from tests import tiny
@@ -174,13 +176,42 @@ def test_other_libraries_make_other_embeddings_but_a_server_the_same(
 ) -> None:
     local, remote = {"files": {"model.safetensors": "a"}}, {"files": {"endpoint.json": "a", TRANSPORT: "b"}}
     before, paid = embeddings_folder(tmp_path, local), embeddings_folder(tmp_path, remote)
-    monkeypatch.setattr(digests, "versions", lambda: {"torch": "99"})
-    assert embeddings_folder(tmp_path, local) != before and embeddings_folder(tmp_path, remote) == paid
+    for library in ("torch", "transformers", "sentence-transformers", "tokenizers"):
+        known = versions() | {library: "99"}
+        with monkeypatch.context() as patched:
+            patched.setattr(importlib.metadata, "version", known.get)
+            assert embeddings_folder(tmp_path, local) != before and embeddings_folder(tmp_path, remote) == paid
     whole, copy = local, {"files": {"model_int8.onnx": "a"}}
     before = [embeddings_folder(tmp_path, one) for one in (whole, copy)]
     monkeypatch.setattr(digests, "versions_of", lambda *names: dict.fromkeys(names, "99"))
     after = [embeddings_folder(tmp_path, one) for one in (whole, copy)]
     assert [one == other for one, other in zip(before, after, strict=True)] == [True, False]
+
+
+def test_edited_code_makes_other_embeddings_but_a_comment_or_a_server_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "code.py"
+    local, remote = {"files": {"model.safetensors": "a"}}, {"files": {"endpoint.json": "a", TRANSPORT: "b"}}
+    found = {}
+    for code in ('"""One."""\nx = 1', '"""Two."""\n# a comment\nx = 1', "x = 2"):
+        file.write_text(code)
+        digests.code_digest.cache_clear()
+        monkeypatch.setattr(digests, "SOURCES", (file,))
+        found[code] = [embeddings_folder(tmp_path, one) for one in (local, remote)]
+    (one, paid), (comment, _), (edit, again) = found.values()
+    assert one == comment != edit and paid == again
+    digests.code_digest.cache_clear()
+    monkeypatch.undo()
+    assert {"loading.py", "inference.py", "prompts.py"} <= {path.name for path in digests.SOURCES}
+
+
+def test_of_no_texts_there_are_no_vectors_of_the_encoders_width(tmp_path: Path) -> None:
+    weights = tiny.backbone(tmp_path / "weights")
+    for pooling in ("mean", "static"):
+        encode = batched(loading.load(weights, pooling=pooling), 4)
+        for one in (encode, with_disk_cache(encode, tmp_path / "cache"), encode_ahead(encode, [])):
+            assert one([]).shape == (0, 32)
 
 
 def test_a_broken_file_is_named(tmp_path: Path) -> None:

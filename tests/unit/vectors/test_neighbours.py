@@ -205,6 +205,13 @@ def test_the_cosine_of_a_zero_vector_is_zero() -> None:
         (random(2, 3, 0), random(4, 2, 0), 1, "dot", "3 dimensions, the corpus 2"),
         (random(2, 3, 0), random(4, 3, 0), 1, "l2", r"metric 'l2'.*cosine, euclidean"),
         (random(2, 3, 0), np.full((4, 3), np.nan), 1, "dot", "corpus: row 0 holds NaN"),
+        (
+            random(2, 3, 0),
+            np.full((4, 3), 1e39),
+            1,
+            "dot",
+            "corpus: row 0 holds infinity, or numbers too large for float32",
+        ),
         (random(2, 3, 0)[0], random(4, 3, 0), 1, "dot", "queries: shape"),
     ],
 )

@@ -13,6 +13,7 @@ from seedbed.encoders import objectives
 from seedbed.encoders.models.inference import opened
 from seedbed.encoders.models.loading import load, open_encoder
 from seedbed.encoders.settings import Training
+from seedbed.encoders.training.start import Start
 from seedbed.io import UserError
 from tests import tiny
 from tests.trainings import train
@@ -67,6 +68,9 @@ def test_it_is_saved_and_opened_again(weights: Path, tmp_path: Path) -> None:
 
 def test_it_is_not_trained(weights: Path, tmp_path: Path) -> None:
     objective = objectives.load("contrast")
+    load(weights, pooling="static").save_pretrained(str(tmp_path / "static"))
+    with pytest.raises(UserError, match=f"{tmp_path}/static: .* without a transformer"):
+        Start(tmp_path / "static").open(Training(pooling="own"), objective, 0)
     with pytest.raises(UserError, match=r"pooling static.*take mean"):
         train(
             weights,

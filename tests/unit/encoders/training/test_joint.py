@@ -18,6 +18,7 @@ from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.digests import pivot_digest
 from seedbed.encoders.models.parallel_adapters import ADAPTERS
+from seedbed.encoders.prompts import set_prompts
 from seedbed.encoders.settings import Prompts, Training
 from seedbed.encoders.training import joint_adapters
 from seedbed.encoders.training.joint_adapters import JointContrast, sample_rows
@@ -120,6 +121,15 @@ def test_the_loss_is_that_of_each_sentence_by_its_own_encoder(
         == len({*map(id, weights)})
         == sum(len([*encoders[c][0].adapters.parameters()]) for c in together.learning)
     )
+
+
+def test_a_prompt_that_pooling_leaves_out_in_use_is_refused(folders: dict[str, Path]) -> None:
+    encoders = {code: loading.open_encoder(folders[code]) for code in ("eng", "hau")}
+    encoders["hau"][1].include_prompt = False
+    with pytest.raises(UserError, match="^prefix: .*include_prompt: false.*empty prefix"):
+        JointContrast(encoders, ["eng"], SETTINGS, ["anchor", "positive"], 1)
+    set_prompts(encoders["hau"], "")
+    assert JointContrast(encoders, ["eng"], SETTINGS, ["anchor", "positive"], 1).learning == ["hau"]
 
 
 def test_each_encoder_reads_with_its_own_prompts(

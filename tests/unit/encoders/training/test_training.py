@@ -516,7 +516,7 @@ class TestProgram:
         assert manifest["training"]["steps"] == 4 and manifest["training"]["examples"] == 7
         assert manifest["training"]["batch_size"] == 3
         assert manifest["training"]["objective"] == {"contrast": {"cutoff": 0.0}}
-        assert set(manifest["versions"]) == {"torch", "transformers", "sentence-transformers"}
+        assert set(manifest["versions"]) == {"torch", "transformers", "sentence-transformers", "tokenizers"}
 
     def test_card(self, output: Path, sentences: list[str]) -> None:
         card = (output / "README.md").read_text()

@@ -70,8 +70,9 @@ def test_lengths_do_not_matter() -> None:
     ("x", "message"),
     [
         ([[1.0, 0], [0, 0]], "row 1 is a zero vector"),
-        ([[1.0, 0], [np.nan, 0]], "row 1 holds NaN or infinity"),
-        ([[np.inf, -np.inf], [1, 0]], "row 0 holds NaN or infinity"),
+        ([[1.0, 0], [np.nan, 0]], "row 1 holds NaN; "),
+        ([[np.inf, -np.inf], [1, 0]], "row 0 holds infinity, or numbers too large for float64"),
+        ([[1e308, 1e308], [1, 0]], "row 0 holds infinity, or numbers too large for float64"),
         ([1.0, 0], "shape"),
         (np.empty((0, 3)), "shape"),
         ([[1.0, 0]], "at least two"),

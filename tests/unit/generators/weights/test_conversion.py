@@ -282,3 +282,5 @@ def test_only_models_are_converted() -> None:
         Source(archive="https://host/a.zip", convert=True)
     with pytest.raises(UserError, match=r"text corpus of hau: convert.*weights"):
         sources._check_file(Source(hub="some/texts", convert=True), "the text corpus of hau")
+    with pytest.raises(UserError, match=r"text corpus of hau: layers.*weights.*leave it out"):
+        sources._check_file(Source(file="README.md", layers=4), "the text corpus of hau")
