@@ -18,6 +18,7 @@ from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
 from tests.asking import check, within
 from tests.programs import call
+from tests.refusals import pattern
 
 LONG = "one two three four five six seven eight nine ten"
 TESTS = EvaluationTexts(["A cat.", f"Before: {LONG}"])
@@ -129,6 +130,44 @@ def test_sentences_that_are_sampled_may_lie_beside_a_test() -> None:
     """Those of tests are left out of the sample."""
     sampled = {"base": {}, "sampled": {"like": "unsupervised", "data": {"corpus": "asked"}}}
     check(study({"kind": "text", **FILE}, FILE, recipes=sampled))
+
+
+WRITER = {"g": {"source": {"file": "own/g"}, "language_data": "text", "xllora": {"languages": ["hau"], "parts": ["human"]}}}
+OTHER = {"file": "own/{lang}.other.tsv"}
+
+
+@pytest.mark.parametrize(
+    ("method", "learnt", "refused"),
+    [
+        ("composition", {"text": FILE}, "text of hau"),
+        ("composition", {"nli": {"file": "own/hau.tsv"}}, "nli of eng ... found in hau"),
+        ("composition", {"nli_translations": FILE}, ""),  # that xllora learns from
+        ("xllora", {"nli_translations": FILE}, "nli_translations of hau"),
+        ("xllora", {"text": FILE}, ""),
+        ("prompting", {"text": FILE}, ""),  # without adapters
+    ],
+)
+def test_what_writes_triplets_learns_no_test_either(method: str, learnt: dict[str, Any], refused: str) -> None:
+    corpora = {"text": OTHER, "nli": {"file": "own/nli.tsv"}, "nli_translations": OTHER} | learnt
+    recipes = {"base": {}, method: {"only": {"languages": ["hau"]}}}
+    one = study({}, FILE, generators=WRITER, corpora=corpora, recipes=recipes)
+    if not refused:
+        check(one)
+        return
+    with pytest.raises(ValueError, match=pattern(f"generators.g: ... {refused} ... separate them by `where`")):
+        check(one)
+
+
+def test_a_test_of_classifiers_alone_is_no_test_of_what_writes_triplets_but_of_what_trains_classifiers() -> None:
+    """As XL-LoRA learns from XNLI's human translations, on which no encoder is scored."""
+    corpora = {"nli": {"file": "own/nli.tsv"}, "nli_translations": FILE, "nli_pairs": OTHER, "text": OTHER}
+    labelled = {"labelled": {"protocol": "classification", "source": FILE}}
+    classified = {"generators": WRITER, "recipes": {"base": {}, "xllora": {}}, "tasks": labelled}
+    classified["classifiers"] = {"c": {"generator": "g"}}
+    check(study({}, FILE, corpora=corpora, **classified))
+    for name in ("nli_pairs", "text"):
+        with pytest.raises(ValueError, match=rf"classifiers.c: {name} of hau has rows of the test set of labelled;"):
+            check(study({}, FILE, corpora=corpora | {name: FILE}, **classified))
 
 
 @pytest.mark.parametrize(
