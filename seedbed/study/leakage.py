@@ -24,6 +24,8 @@ SPLITS = {
     "test": {"test", "testing", "eval", "evaluation"},
 }
 """Split -> words in names of files by which the hub takes them for it; files with none of these are of `train`."""
+CONVERTED = "refs/convert/parquet"
+"""Branch of a hub data set in which the files of each configuration are in a folder of its name."""
 ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 """Ending of a file that has files."""
 TOKENS = re.compile(r"\[([*?[])\]|([*?]|\[[^\]]+\])|(.)", re.DOTALL)
@@ -194,6 +196,9 @@ def _same_place(one: Source, other: Source) -> bool:
     """Whether two sources without sets may read the same split or file."""
     if one.hub and other.hub and bool(one.member) != bool(other.member):
         by_file, by_split = (one, other) if one.member else (other, one)
+        config = by_split.config if by_file.revision == CONVERTED else None
+        if config and not _overlap(by_file.member, f"{escape(config)}/*"):
+            return False
         return one.hub.casefold() == other.hub.casefold() and _of_split(by_file.member, by_split.split)
     return any(starmap(_overlap, product(_places(one), _places(other))))
 

@@ -132,7 +132,9 @@ def test_sentences_that_are_sampled_may_lie_beside_a_test() -> None:
     check(study({"kind": "text", **FILE}, FILE, recipes=sampled))
 
 
-WRITER = {"g": {"source": {"file": "own/g"}, "language_data": "text", "xllora": {"languages": ["hau"], "parts": ["human"]}}}
+WRITER = {
+    "g": {"source": {"file": "own/g"}, "language_data": "text", "xllora": {"languages": ["hau"], "parts": ["human"]}}
+}
 OTHER = {"file": "own/{lang}.other.tsv"}
 
 
@@ -255,6 +257,7 @@ def test_sets_and_top_ups_are_read_too(train: dict[str, Any], test: dict[str, An
 
 
 HUB = {"hub": "org/sts", "split": "test"}
+CONVERTED = {"hub": "org/sts", "revision": "refs/convert/parquet"}
 ZIP = {"archive": "https://host.org/a.zip", "member": "test.tsv"}
 
 
@@ -281,6 +284,12 @@ ZIP = {"archive": "https://host.org/a.zip", "member": "test.tsv"}
         ({"hub": "org/sts", "member": "hau.tsv"}, HUB, False),
         ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "train"}, True),
         ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "hau"}, True),
+        (CONVERTED | {"member": "fr/test/0000.parquet"}, HUB | {"config": "en"}, False),
+        (CONVERTED | {"member": "fr/test/0000.parquet"}, HUB | {"config": "fr"}, True),
+        (CONVERTED | {"member": "fr/test/0000.parquet"}, HUB, True),
+        (CONVERTED | {"member": "f*/0000.parquet"}, HUB | {"config": "en"}, False),
+        (CONVERTED | {"member": "*/test/0000.parquet"}, HUB | {"config": "en"}, True),
+        ({"hub": "org/sts", "member": "fr/test/0000.parquet"}, HUB | {"config": "en"}, True),  # which may have it
         (ZIP, ZIP | {"archive": "http://host.org/a.zip"}, True),
         (ZIP, ZIP | {"archive": "https://host.org/b.zip"}, False),
         (ZIP, {"archive": "https://host.org/a.zip"}, True),
