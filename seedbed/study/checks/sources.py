@@ -170,8 +170,8 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
     }
     if len(others) > 1:
         raise UserError(
-            f"recipes.{recipe}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator "
-            f"one corpus; give another generator `like: {name}`"
+            f"recipes.{recipe}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator one corpus; "
+            f"name another one that has the same settings, written out: one `like: {name}` would share its translations"
         )
 
 
