@@ -371,6 +371,21 @@ def test_neighbours_that_are_in_a_test_set_do_not_count(capsys):
     assert "bootstrap" not in yamls.read("study.yaml")["recipes"] and said in capsys.readouterr().out
 
 
+def test_pairs_that_are_all_in_the_test_set_are_left_out_and_it_is_said(capsys):
+    """The job that fetches them would stop, as no row is left; and `distilled` would learn the test."""
+    study = written("hau.txt", "--pairs", "pairs.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
+    assert [*study["recipes"]] == ["base", "bare", "unsupervised"] and "corpora" not in study
+    said = capsys.readouterr().out
+    assert all(f"`{name}` is left out: of all its rows but one" in said for name in ("own-pairs", "translations"))
+    Path("study.yaml").unlink()
+    rows = pd.read_csv("pairs.csv")
+    words = rows["anchor"].str.split().str[::-1].str.join(" ")
+    rows.assign(anchor=[*words[:2], *rows["anchor"][2:]], positive=words).to_csv("two.csv", index=False)
+    assert "own-pairs" in written("hau.txt", "--pairs", "two.csv", "--test", "test.tsv")["recipes"]
+    with pytest.raises(SystemExit, match=r"pairs\.csv: of all its rows but one at most, a test set has a sentence"):
+        main(["add", "pairs.csv", "--pairs"])
+
+
 def test_translations_that_come_later_add_what_they_would_have_begun():
     """But for the prefix, which is that of the encoders that are trained already."""
     at_once = written("hau.txt", "--parallel", translations(500))
@@ -472,6 +487,7 @@ def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, lo
 
 
 def test_what_recipes_learn_from_can_be_read():
+    apart_from_the_text()
     HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"}).to_csv("pairs.tsv", sep="\t", index=False)
     own = ("--pairs", "pairs.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
     study = load(written("hau.txt", *own))
