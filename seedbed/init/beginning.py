@@ -9,7 +9,7 @@ from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
 from seedbed.init.entries import PAIRS, Parts, on_pairs, without_kind
 from seedbed.init.own_table import TESTED, OwnTable
-from seedbed.init.own_text import LEAST, LINES, Guess, left_out, lines_of, neighbours, remark
+from seedbed.init.own_text import LEAST, LINES, Guess, are_sorted, left_out, lines_of, neighbours, remark
 from seedbed.init.table_files import form_of, is_table
 from seedbed.init.test_sets import TestSet, count_repeating, tests_of, texts_here
 from seedbed.languages import registry
@@ -36,6 +36,10 @@ NEXT_LINE_LIMITS = (
     "trained for just that, so it says whether training worked, and not how good an encoder is at another task; if "
     "adjacent is not above bare, the lines do not follow one another, and bare is the one to take. Fifty graded pairs "
     "or more say more: seedbed add pairs.tsv --test."
+)
+UNORDERED = (
+    "There is no `adjacent`: lines of a table, sorted ones and ones with blank lines between them do not follow one "
+    "another, and others are too few."
 )
 BARE = "The backbone without the prefix that it was published with; not trained."
 """What the card of recipe `bare` says."""
@@ -69,7 +73,7 @@ def study(
     parts.said += [remark(texts, language), *left_out(text)]
     for table in tables:
         parts.add(table.parts())
-    running = of_lines(text, language.code) if follow(text) else Parts()
+    running = of_lines(text, language.code) if follow(text) else Parts(said=[UNORDERED])
     parts.add(running)
     facts, seen = known | {"lang": language.code}, texts_of(tests_of(parts.tasks), Cleaning())
     leave_out_tested(parts, seen, facts, Cleaning())
@@ -207,9 +211,9 @@ def _held_out(text: Path) -> int:
 
 def follow(text: Path) -> bool:
     """Whether lines may follow one another, in pairs that fill a batch beside those that are held out: lines of a table
-    do not, nor those with blank lines between them.
+    do not, nor sorted ones, nor those with blank lines between them.
     """
-    return not is_table(text) and neighbours(text, LINES) - _held_out(text) >= LEAST
+    return not is_table(text) and neighbours(text, LINES) - _held_out(text) >= LEAST and not are_sorted(text)
 
 
 def recommended(parts: Parts) -> dict[str, Any]:

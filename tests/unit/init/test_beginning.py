@@ -352,6 +352,18 @@ def test_lines_that_are_repeated_count_once_as_neighbours() -> None:
     assert "next-line" not in written("hau.txt").get("tasks", {})
 
 
+def test_sorted_lines_do_not_follow_one_another_and_others_are_taken_to(capsys) -> None:
+    lines = Path("hau.txt").read_text().splitlines()
+    for ordered in (sorted(lines), sorted(lines, key=str.casefold)):
+        Path("hau.txt").write_text("\n".join(ordered))
+        assert "adjacent" not in written("hau.txt")["recipes"]
+        assert "There is no `adjacent`: " in capsys.readouterr().out
+        Path("study.yaml").unlink()
+    Path("hau.txt").write_text("\n".join(f"{number:03} {line}" for number, line in enumerate(lines)))
+    assert "adjacent" in written("hau.txt")["recipes"]
+    assert "taken to follow one another; if they are in no order" in capsys.readouterr().out
+
+
 def test_neighbours_that_are_in_a_test_set_do_not_count(capsys):
     """A text that is the translations' own side loses the pairs that have one of those that choose or report."""
     table = pd.read_csv(translations(340), sep="\t")
