@@ -736,6 +736,9 @@ def _write_wrong(text: str) -> None:
     hausa.assign(pivot=[*english[:55], *hausa["text"][55:].str.upper()]).to_csv("half.tsv", sep="\t", index=False)
     pairs.assign(positive=pairs["anchor"]).to_csv("itself.csv", index=False)
     pairs.assign(positive=None).to_json("lone.jsonl", orient="records", lines=True)
+    nested = pairs.assign(positive=[[[word] for word in text.split()] for text in pairs["positive"]])
+    nested.to_json("nested.jsonl", orient="records", lines=True)
+    Path("ragged.csv").write_text("anchor,positive\nYara suna karatu,yara\nYara suna karatu\n")
     Path("{x}.hau.txt").write_text(text)
     Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
     Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
@@ -851,6 +854,12 @@ def _write_wrong(text: str) -> None:
         (["hau.txt", "--parallel", "half.tsv"], "half.tsv: column pivot: 54% ... texts themselves; expected English"),
         (["hau.txt", "--pairs", "itself.csv"], "itself.csv: row 1: the positive is the anchor again, as in 120 of 120"),
         (["hau.txt", "--pairs", "lone.jsonl"], "lone.jsonl: column positive: 0 of the first 120 cells have text"),
+        (["hau.txt", "--pairs", "nested.jsonl"], "nested.jsonl: column positive: 0 ... nor has a list of lists"),
+        (["hau.txt", "--pairs", "ragged.csv"], "ragged.csv: row 3 has 1 fields, the first 2; write every cell"),
+        (["hau.txt", "pairs.csv"], "pairs.csv: one file too many; `init` takes tables after --pairs"),
+        (["hau.txt", "--paris", "pairs.csv"], "--paris: no such option; `seedbed init --help`"),
+        (["hau.txt", "--results", "hau.txt"], "results: hau.txt is a file; give a folder"),
+        (["hau.txt", "--results", "hau.txt/own"], "results: hau.txt is a file; give a folder"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault, wrong):
