@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import csv
 import gzip
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from scripts import plan_table, tabulate
 from seedbed import yamls
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import bucket
@@ -33,9 +35,12 @@ from seedbed.resources import ROOT, resource
 from seedbed.study.graph.available import Available
 from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.graph.corpus import Anchors, Corpus
+from seedbed.study.graph.table import Table
 from seedbed.study.loading import load
 from tests.asking import within
+from tests.programs import call
 from tests.refusals import pattern
+from tests.unit.tables.conftest import write_score
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
 IN_ENGLISH = pd.read_csv(ENGLISH, sep="\t")["anchor"].drop_duplicates()[: len(HAUSA)]
@@ -1082,3 +1087,23 @@ def test_a_study_in_another_encoding_is_refused(capsys):
     for words in (["check", "hau.yaml"], ["add", "pairs.csv", "--pairs", "--study", "hau.yaml"]):
         with pytest.raises(SystemExit, match=r"^error: hau\.yaml: byte 0 is not UTF-8; convert the file"):
             main(words)
+
+
+def test_a_test_set_of_ones_own_becomes_a_table_of_both_halves():
+    """From the study to its page by the programs of a run, of scores that are given, so that nothing is trained."""
+    apart_from_the_text()
+    study = load(written("hau.txt", "--test", "test.tsv"))
+    table = Table.get(study, "table1")
+    blocks = json.dumps([block.model_dump(mode="json") for block in table.plan.blocks])
+    for number, one in enumerate(sorted(table.plan.cells), start=2):
+        items = pd.DataFrame({"gold": range(13), "cosine": [gold * number % 13 for gold in range(13)]})
+        rho = items["gold"].corr(items["cosine"])
+        write_score(Path("scores", one.path), "sts", items.astype(float), rho, "own")
+    call(plan_table, ["--blocks", blocks, "--output", "plan.json"])
+    words = ["--spec", table.plan.spec_file, "--scores", "scores", "--plan", "plan.json"]
+    call(tabulate, [*words, "--output", "table.csv", "--compared", "compared.csv", "--layout", "table.md"])
+    shown = pd.read_csv("table.csv")
+    assert (shown["language"] == "hau").sum() == len(table.plan.cells) == 8
+    page = Path("table.md").read_text()
+    for half in ("dev", "test"):
+        assert f"## STS (own-sts-{half}), me5-small" in page
