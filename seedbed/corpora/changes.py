@@ -60,6 +60,6 @@ class Following(Settings):
     columns: Annotated[dict[str, str], Field(min_length=1)]
     """A new column -> ours whose text in the next row it gets; `{sentence2: sentence1}` makes pairs."""
     within: str = ""
-    """Column with the row's document; left out, one exploded row is a document, else all rows are one."""
+    """Column with the row's document; left out, one exploded row is a document, else each file or set is one."""
     disjoint: bool = False
     """Each row in one pair only: the first with the second, the third with the fourth, as a test needs."""

@@ -56,9 +56,13 @@ def entries(
         parts = table.parts()
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
             _report_alone(parts)
-        if kind == "parallel" and "bootstrap" not in study.recipes:
-            tests = [*_tests_here(study), *tests_of(parts.tasks)]
-            parts.add(beginning.of_both(_others(study, config, code) | parts.others, tests, facts, study.cleaning))
+        if parts.others:
+            seen = beginning.texts_of([*_tests_here(study), *tests_of(parts.tasks)], study.cleaning)
+            beginning.leave_out_tested(parts, seen, facts, study.cleaning)
+            if not (parts.recipes or parts.tasks):
+                raise UserError(f"{file}: of all its rows but one at most, a test set has a sentence; give others")
+            if kind == "parallel" and "bootstrap" not in study.recipes:
+                parts.add(beginning.of_both(_others(study, config, code) | parts.others, seen, facts, study.cleaning))
     if len(study.languages) > 1:
         _for_one_language(parts, code, taken)
     trained = _trained(study)

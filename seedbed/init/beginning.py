@@ -9,7 +9,7 @@ from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
 from seedbed.init.entries import PAIRS, Parts, on_pairs, without_kind
 from seedbed.init.own_table import TESTED, OwnTable
-from seedbed.init.own_text import LEAST, LINES, Guess, left_out, lines_of, neighbours, remark
+from seedbed.init.own_text import LEAST, LINES, Guess, are_sorted, left_out, lines_of, neighbours, remark
 from seedbed.init.table_files import form_of, is_table
 from seedbed.init.test_sets import TestSet, count_repeating, tests_of, texts_here
 from seedbed.languages import registry
@@ -36,6 +36,10 @@ NEXT_LINE_LIMITS = (
     "trained for just that, so it says whether training worked, and not how good an encoder is at another task; if "
     "adjacent is not above bare, the lines do not follow one another, and bare is the one to take. Fifty graded pairs "
     "or more say more: seedbed add pairs.tsv --test."
+)
+UNORDERED = (
+    "There is no `adjacent`: lines of a table, sorted ones and ones with blank lines between them do not follow one "
+    "another, and others are too few."
 )
 BARE = "The backbone without the prefix that it was published with; not trained."
 """What the card of recipe `bare` says."""
@@ -69,9 +73,11 @@ def study(
     parts.said += [remark(texts, language), *left_out(text)]
     for table in tables:
         parts.add(table.parts())
-    running = of_lines(text, language.code) if follow(text) else Parts()
+    running = of_lines(text, language.code) if follow(text) else Parts(said=[UNORDERED])
     parts.add(running)
-    parts.add(of_both(parts.others, tests_of(parts.tasks), known | {"lang": language.code}, Cleaning()))
+    facts, seen = known | {"lang": language.code}, texts_of(tests_of(parts.tasks), Cleaning())
+    leave_out_tested(parts, seen, facts, Cleaning())
+    parts.add(of_both(parts.others, seen, facts, Cleaning()))
     entry["corpus"] = own_source(text) | ({"skip": _held_out(text)} if running.tasks else {})
     if parts.best.get("dev"):
         prefix = {"choose": ["base", "bare"]}
@@ -126,15 +132,35 @@ def of_lines(text: Path, code: str) -> Parts:
     return parts
 
 
-def of_both(
-    corpora: Mapping[str, Any], tests: Sequence[TestSet], facts: Mapping[str, str], cleaning: Cleaning
-) -> Parts:
+def texts_of(tests: Sequence[TestSet], cleaning: Cleaning) -> EvaluationTexts:
+    """All texts of test sets."""
+    return EvaluationTexts(text for test in tests for text in test.texts(cleaning))
+
+
+def leave_out_tested(parts: Parts, seen: EvaluationTexts, facts: Mapping[str, str], cleaning: Cleaning) -> None:
+    """Leave out, and say so, pairs and translations of which a run would keep fewer than two.
+
+    Args:
+        parts: entries of a study, which are changed.
+        seen: texts of test sets: pairs that have one of these do not train.
+        facts: values of the placeholders of their sources.
+    """
+    for name in [name for name, corpus in parts.others.items() if corpus["kind"] == PAIRS["kind"]]:
+        if _pairs(parts.others[name], seen, facts, cleaning, 2) < 2:
+            del parts.others[name], parts.recipes[name]
+            if name.startswith("translations"):  # those of `distilled`
+                parts.corpora.pop("parallel", None)
+                parts.recipes.pop("distilled", None)
+            parts.said.append(f"`{name}` is left out: of all its rows but one at most, a test set has a sentence.")
+
+
+def of_both(corpora: Mapping[str, Any], seen: EvaluationTexts, facts: Mapping[str, str], cleaning: Cleaning) -> Parts:
     """Entries of recipe `bootstrap`, which trains on running text and translations. There are none if one of the two is
     missing, and only a message if one has too few pairs.
 
     Args:
         corpora: corpora of a study that are under `others`, by name.
-        tests: the study's test sets: pairs that have a text of these do not train.
+        seen: texts of the study's test sets: pairs that have one of these do not train.
         facts: values of the placeholders of their sources.
     """
     training = presets()["retained"]["training"]
@@ -143,7 +169,6 @@ def of_both(
     names = [*needed]
     if not {*names} <= {*corpora}:
         return Parts()
-    seen = EvaluationTexts(text for test in tests for text in test.texts(cleaning))
     for name in names:
         least = 2 * needed[name]  # each step would read the same ones
         if (count := _pairs(corpora[name], seen, facts, cleaning, least)) < least:
@@ -186,9 +211,9 @@ def _held_out(text: Path) -> int:
 
 def follow(text: Path) -> bool:
     """Whether lines may follow one another, in pairs that fill a batch beside those that are held out: lines of a table
-    do not, nor those with blank lines between them.
+    do not, nor sorted ones, nor those with blank lines between them.
     """
-    return not is_table(text) and neighbours(text, LINES) - _held_out(text) >= LEAST
+    return not is_table(text) and neighbours(text, LINES) - _held_out(text) >= LEAST and not are_sorted(text)
 
 
 def recommended(parts: Parts) -> dict[str, Any]:

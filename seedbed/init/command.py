@@ -90,13 +90,26 @@ def main(argv: list[str] | None = None) -> None:
     check.add_argument("study", type=Path, nargs="+", help="its YAML files, as after --configfile")
     check.add_argument("--config", nargs="+", default=[], metavar="KEY=VALUE", help="as after Snakemake's --config")
     check.set_defaults(run=look)
-    args = parser.parse_args(argv)
+    args, more = parser.parse_known_args(argv)
     try:
+        _require_known(more)
         args.run(args)
     except UserError as error:
         sys.exit(f"error: {_printable(str(error))}")
     except OSError as error:
         sys.exit(f"error: {_printable(str(error.filename or 'output'))}: {(error.strerror or str(error)).lower()}")
+
+
+def _require_known(more: list[str]) -> None:
+    """Require that nothing is left of the command line."""
+    if options := [one for one in more if one.startswith("-")]:
+        raise UserError(
+            f"{options[0]}: no such option; `seedbed init --help`, `add --help` and `check --help` list them"
+        )
+    if more:
+        raise UserError(
+            f"{more[0]}: one file too many; `init` takes tables after --{', --'.join(COLUMNS)}, and `add` one file"
+        )
 
 
 def _printable(text: str) -> str:
@@ -164,7 +177,7 @@ def _options(path: Path) -> str:
 
 def _require_free(results: str) -> None:
     """Require that no study has these results: neither one that has run, nor one in this folder."""
-    if Path(results).exists():
+    if Path(results).is_dir():
         raise UserError(f"{results}: holds the results of a study; give another folder by --results")
     for file, found in _studies():
         if os.path.realpath(str(found.get("results", "results"))) == os.path.realpath(results):

@@ -82,7 +82,10 @@ class OwnTable:
             where, own = f"{self.file}: column {column}", pieces(self.rows[column])
             if len(own) < TESTED:
                 first = min(count, LINES)
-                raise UserError(f"{where}: {len(own)} of the first {first} cells have text; expected {TESTED} or more")
+                raise UserError(
+                    f"{where}: {len(own)} of the first {first} cells have text (an object has none, nor has a list of "
+                    f"lists); expected {TESTED} or more"
+                )
             if column not in OWN[self.kind]:
                 continue
             require_language(where, own, self.language)

@@ -176,6 +176,13 @@ def neighbours(path: Path, count: int) -> int:
     return len({(one, other) for one, other in pairwise(kept) if one and other})
 
 
+def are_sorted(path: Path) -> bool:
+    """Whether nearly all of the first LINES lines of a text are in alphabetical order, numbers aside."""
+    lines = [regex.sub(r"\d", "", comparable(line)) for line in islice(lines_of(path), LINES)]
+    after = [one < other for one, other in pairwise(lines) if one != other]
+    return sum(after) > MOST * len(after)
+
+
 def language_of(
     path: Path, texts: list[str], code: str = "", name: str = "", script: str = "", *, sure: bool = False
 ) -> Guess:

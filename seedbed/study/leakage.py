@@ -24,6 +24,8 @@ SPLITS = {
     "test": {"test", "testing", "eval", "evaluation"},
 }
 """Split -> words in names of files by which the hub takes them for it; files with none of these are of `train`."""
+CONVERTED = "refs/convert/parquet"
+"""Branch of a hub data set in which the files of each configuration are in a folder of its name."""
 ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 """Ending of a file that has files."""
 TOKENS = re.compile(r"\[([*?[])\]|([*?]|\[[^\]]+\])|(.)", re.DOTALL)
@@ -36,8 +38,28 @@ def trained_on_whole(study: Study, corpus: str) -> bool:
     return study.roles.get(corpus) in TRAINED_ON_WHOLE or corpus in translated
 
 
+def require_untested(study: Study, where: str, corpus: str, code: str, *, writes: bool = False) -> None:
+    """Require that a corpus that is trained on is not read from the place of a test set, in whatever language.
+
+    Args:
+        where: the key of what is trained, for the message.
+        writes: True for what writes the texts of encoders, which no test of classifiers alone is about.
+
+    Raises:
+        ValueError: it may share rows with one.
+    """
+    found = _tests_with_rows(study, corpus, code)
+    if found := [one for one in found if study.of_encoders(one[0]) or not writes]:
+        task, tested = found[0]
+        place = task if tested == code else f"{task} in {tested}"
+        raise ValueError(
+            f"{where}: {corpus} of {code} has rows of the test set of {place}; train on another split, or separate "
+            "them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+        )
+
+
 @once_per_study
-def tests_with_rows(study: Study, corpus: str, code: str) -> list[tuple[str, str]]:
+def _tests_with_rows(study: Study, corpus: str, code: str) -> list[tuple[str, str]]:
     """Task and language, or order of two, of each test set that may share rows with a corpus, those of its language
     first.
     """
@@ -174,6 +196,9 @@ def _same_place(one: Source, other: Source) -> bool:
     """Whether two sources without sets may read the same split or file."""
     if one.hub and other.hub and bool(one.member) != bool(other.member):
         by_file, by_split = (one, other) if one.member else (other, one)
+        config = by_split.config if by_file.revision == CONVERTED else None
+        if config and not _overlap(by_file.member, f"{escape(config)}/*"):
+            return False
         return one.hub.casefold() == other.hub.casefold() and _of_split(by_file.member, by_split.split)
     return any(starmap(_overlap, product(_places(one), _places(other))))
 

@@ -367,12 +367,13 @@ class Study(Settings):
         """Pairs that a table shows only if its spec names them: one of the languages is reserved."""
         return {pair for pair in self.tests_by_pair if {*languages_of(pair)} & self.reserved}
 
+    def of_encoders(self, task: str) -> bool:
+        """Whether encoders are scored on a task, or retrieve in-context examples for it."""
+        return self.tasks[task].protocol not in ("classification", "lengths")  # of classifiers alone; of no system
+
     def held_out(self, code: str) -> list[str]:
-        """The tasks whose test texts in a language must not be in encoders' training data: those on which encoders are
-        scored, or for which they retrieve in-context examples.
-        """
-        other = ("classification", "lengths")  # of classifiers alone; of no system
-        return [task for task in self.tests_by_language[code] if self.tasks[task].protocol not in other]
+        """The tasks whose test texts in a language must not be in encoders' training data."""
+        return [task for task in self.tests_by_language[code] if self.of_encoders(task)]
 
     def chosen_on(self, dev: str, code: str) -> list[str]:
         """The languages whose development sets choose a fusion's weights or a scale for a language; possibly none.

@@ -211,6 +211,11 @@ class StudyRecipe(Part):
         of_all = {*self.codes, *([self.study.pivot] if spec.together else [])}
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
+    @property
+    def every_language(self) -> list[str]:
+        """The languages on whose data its encoders are trained."""
+        return sorted({lang for folder in map(self.folder, self.codes) for lang in self.languages(folder)})
+
     def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
         """Each recipe and language on whose data its encoder of a language is trained: this one, and those that it
         starts from.

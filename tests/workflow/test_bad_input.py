@@ -19,7 +19,7 @@ from tests.workflow.conftest import ENVIRONMENT
 ENDPOINT = {"url": "https://host/v1", "model": "m", "dimensions": 8}
 CHAT = {"backend": "openai-chat", "endpoint": "https://host/v1", "served_model": "m"}
 LABELS_ALONE = {
-    "tasks": {"topics": {"protocol": "knn", "k": [10], "source": {"file": "own/{lang}.tsv"}, "train": {"file": "own/{lang}-eng.tsv"}}},
+    "tasks": {"topics": {"protocol": "knn", "k": [10], "source": {"file": "own/{lang}.sts.tsv"}, "train": {"file": "own/{lang}-eng.tsv"}}},
     "tables": ["labels"],
 }  # fmt: skip
 """A study of labels alone, without the graded pairs and translations of table 1."""

@@ -129,6 +129,12 @@ def test_an_edit_of_the_audit_writes_nothing_anew(study: Project) -> None:
     assert "synthesise" in planned(study, {"generators/nllb/sampling/max_new_tokens": 9}, TARGETS[0])
 
 
+OF_MORE = {
+    "corpora/others/more": {"kind": "paraphrases", "file": "own/nli.tsv"},
+    "recipes/aligned/data": {"corpus": "more", "by": "nllb"},
+}
+
+
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
@@ -136,9 +142,15 @@ def test_an_edit_of_the_audit_writes_nothing_anew(study: Project) -> None:
         ({"recipes/learnt/data": {"corpus": "nli", "by": "nllb"}}, "recipes.learnt.data.by: ... paraphrases, and nli is of triplets"),
         ({"recipes/learnt/data": {"written": "translation"}}, "written: no way 'translation'"),
         ({"generators": {}}, "recipes.learnt: method translation needs a generator"),
-        ({"corpora/others/more": {"kind": "paraphrases", "file": "own/nli.tsv"}, "recipes/aligned/data": {"corpus": "more", "by": "nllb"}}, "nllb translates ... generator one corpus"),
+        (OF_MORE, "nllb translates more and paraphrases ... generator one corpus ... written out"),
+        (OF_MORE | {"generators/other": {"like": "nllb"}, "recipes/aligned/data/by": "other"}, "nllb translates ... written out"),
         ({"languages/hau": {"corpora": {"none": {"file": "own/nli.tsv"}}}}, "languages.hau.corpora: no corpus under `corpora.others` 'none'"),
     ],
 )  # fmt: skip
 def test_what_does_not_fit_is_one_line(study: Project, changes: dict, message: str) -> None:
     assert tells(study.refusal(study.edit(changes, target="bad.yaml")), message)
+
+
+def test_the_remedy_of_a_generator_that_would_translate_two_corpora(study: Project) -> None:
+    other = {"generators/other": TRANSLATED["generators"]["nllb"], "recipes/aligned/data/by": "other"}
+    assert "synthesise" in planned(study, OF_MORE | other, TARGETS[2])

@@ -14,6 +14,9 @@ from seedbed.corpora.settings import SPLIT_BY, Source
 from seedbed.io import UserError
 from seedbed.urls import without_secrets
 
+FILE = "\0file"
+"""A column of a reading alone, which says of what file each row is; no file has one of this name."""
+
 
 def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
     """Divide cells, filter rows and rename columns; rows without an id get their number.
@@ -49,6 +52,7 @@ def _columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFram
     parts = {part: part for parts in source.divide.values() for part in parts}
     every = {name: name for name in table.columns if name != ""}  # spreadsheets leave columns without a name
     names = {"id": "id"} | (parts | source.columns if source.columns else every)
+    names |= {FILE: FILE} if FILE in table.columns else {}
     chosen = {ours: column_of(table, theirs, source).to_numpy() for ours, theirs in names.items()}
     return pd.DataFrame(chosen, dtype=str)
 
@@ -77,7 +81,7 @@ def column_of(table: pd.DataFrame, name: str | int | list[str], source: Source) 
         return first.str.cat(others, sep=" ").str.strip()
     if name not in table.columns:
         one = f"a file of {source.member!r} has" if source.member else "it has"
-        names = ", ".join(str(column)[:80] for column in table.columns[:30])
+        names = ", ".join(str(column)[:80] for column in table.columns[:30] if column != FILE)
         more = ", ..." if len(table.columns) > 30 else ""
         raise UserError(f"{origin_of(source)}: no column {name!r}; {one} {names}{more}")
     if isinstance(cells := table[name], pd.DataFrame):

@@ -5,9 +5,16 @@ from collections import Counter
 import pandas as pd
 
 from seedbed.blocks import Blocks
-from seedbed.corpora.read.columns import column_of, origin_of
+from seedbed.corpora.read.columns import FILE, column_of, origin_of
 from seedbed.corpora.settings import Source
 from seedbed.io import UserError
+
+
+def by_file(blocks: Blocks, source: Source, file: str) -> Blocks:
+    """The rows of one of a source's files or sets, with its name in column FILE if it is a document of `followed`."""
+    if not source.following or source.following.within or source.explode:
+        return blocks
+    return (block.assign(**{FILE: file}) for block in blocks)
 
 
 def followed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
@@ -38,7 +45,8 @@ def followed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
             runs = (documents != documents.shift()).cumsum()
             places = rows.groupby(runs.to_numpy()).cumcount().to_numpy() + place * (runs == 1).to_numpy()
             place = int(places[-1]) if len(places) else place
-            yield rows.assign(**added)[goes_on & (places % 2 == 0) if how.disjoint else goes_on]
+            found = rows.assign(**added)[goes_on & (places % 2 == 0) if how.disjoint else goes_on]
+            yield found.drop(columns=FILE, errors="ignore")
         counts["last of a document"] += 0 if last is None else len(last)
 
     return pairs()
@@ -50,4 +58,4 @@ def _documents(rows: pd.DataFrame, source: Source) -> pd.Series:
         return column_of(rows, source.following.within, source)
     if source.explode:
         return rows["id"].str.rpartition(".")[0]
-    return pd.Series("", index=rows.index)
+    return rows[FILE] if FILE in rows.columns else pd.Series("", index=rows.index)

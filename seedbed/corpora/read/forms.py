@@ -72,8 +72,8 @@ def _form(name: str, source: Source) -> str:
 
 
 def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
-    """All cells as strings: nulls are empty, lists of words are joined by blanks without their nulls, objects {...} are
-    empty.
+    """All cells as strings: nulls are empty, lists of words are joined by blanks without their nulls, objects {...} and
+    lists of objects or lists are empty.
 
     SQuAD's answer objects become two columns, see `questions.split_answers`; of other objects, values under dotted
     names of the source, see `nested.add_nested_columns`. Each cell is converted by itself, whatever else is in its
@@ -101,7 +101,7 @@ def _cells(column: pd.Series) -> pd.Series:
 
 def _plain(cell: Any) -> str:
     if isinstance(cell, list | np.ndarray):
-        return " ".join(str(one) for one in cell if not (pd.api.types.is_scalar(one) and pd.isna(one)))
+        return " ".join(str(one) for one in cell if pd.api.types.is_scalar(one) and not pd.isna(one))
     if isinstance(cell, bytes):
         return cell.decode()
     return "" if isinstance(cell, dict) or pd.isna(cell) else str(cell)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from seedbed.blocks import ROWS, Blocks, Seen, Spool, peek, sample, select_rows
 from seedbed.corpora.read import assets, forms
 from seedbed.corpora.read.columns import changed, in_buckets, origin_of, renamed
-from seedbed.corpora.read.following import followed
+from seedbed.corpora.read.following import by_file, followed
 from seedbed.corpora.read.joins import joined
 from seedbed.corpora.settings import TOPPED_UP, Source
 from seedbed.io import UserError
@@ -77,7 +77,7 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
 
     def rows() -> Blocks:
         for name, blocks in sets.items():
-            for block in blocks:
+            for block in by_file(blocks, source, name):
                 counts["skipped"] += len(block)
                 yield block.assign(id=f"{name}:" + block["id"])
 
@@ -167,11 +167,11 @@ def _files(path: Path, source: Source) -> Blocks:
     if source.member is None:
         if path.is_dir():
             raise UserError(f"{path}: a folder; name the file in it, or as `member:` those that match a pattern")
-        yield from _parse(path.name, path.open("rb"), source)
+        yield from by_file(_parse(path.name, path.open("rb"), source), source, str(path))
         return
     try:
         for name, stream in assets.members(path, source.member):
-            yield from _parse(name, stream, source)
+            yield from by_file(_parse(name, stream, source), source, f"{path}/{name}")
     except DAMAGED as error:
         raise UserError(f"{path}: cannot be unpacked ({_reason(error)}); get the file again") from None
 

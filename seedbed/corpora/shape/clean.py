@@ -20,9 +20,10 @@ _CONTROL = regex.compile(
 Indic and Arabic scripts, and the zero-width space, which separates words in Khmer, Thai and other scripts without
 blanks (SA), where one between two of their letters remains.
 """
-_UNREAD = regex.compile(r"[\u200b\u200d\u0640]")
-"""What says nothing where texts are compared: spaces without width, the joiner, and tatweel, which stretches Arabic
-words. The non-joiner is written where others write a blank, and counts as one.
+_UNREAD = regex.compile(r"[[\p{Cf}\u0640]--\u200c]", regex.V1)
+"""What says nothing where texts are compared: soft hyphens, spaces without width, the joiner and other characters of
+format, and tatweel, which stretches Arabic words. The non-joiner is written where others write a blank, and counts as
+one.
 """
 CONTROL = regex.compile(r"[\p{Cc}\p{Cs}]")
 """Characters that no id or label may contain: tabs, line breaks, NUL and surrogates among others."""
@@ -77,7 +78,8 @@ def clean(text: str) -> str:
 def comparable(text: str) -> str:
     """The form in which two texts count as equal: NFKC, case-folded, words of letters and digits only.
 
-    The joiner and tatweel are left out, the non-joiner is a blank, and an apostrophe is no letter, whichever it is.
+    Soft hyphens, the joiner and tatweel are left out, the non-joiner is a blank, and an apostrophe is no letter,
+    whichever it is.
     """
     read = unicodedata.normalize("NFKC", text)  # before, since tatweel may come from a presentation form
     if _UNREAD.search(read):  # letters are composed after what stood between them is out

@@ -48,6 +48,7 @@ CHECKS: tuple[Callable[[Study], Any], ...] = (
     generators.of_translators,
     generators.of_templates,
     generators.of_language_adapters,
+    generators.of_adapters,
     best.of_best,
     quotes,
     sources.of_sources,

@@ -1,10 +1,17 @@
 """Checks of generators: those that translate and judge, and the training data of their language adapters."""
 
-from seedbed.generators.settings import DATA_KIND, require_likelihoods
+from collections.abc import Iterator
+from itertools import product
+
+from seedbed.generators.settings import DATA_KIND, PART_CORPUS, POLARITIES, require_likelihoods
+from seedbed.languages import ANY
 from seedbed.settings import require_known
 from seedbed.study.generator import StudyGenerator
+from seedbed.study.graph.classifier import StudyClassifier, adapted
+from seedbed.study.leakage import require_untested
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
+from seedbed.study.variants import is_composed
 
 
 def of_translators(study: Study) -> None:
@@ -86,3 +93,38 @@ def of_language_adapters(study: Study) -> None:
         require_known(where, "corpus under `corpora.others`", text, kinds)
         if kinds[text] != "text":
             raise ValueError(f"{where}: corpora.others.{text} has {kinds[text]}; name one of sentences")
+
+
+def of_adapters(study: Study) -> None:
+    """Check that no corpus adapters are trained on is read from the place of a test set, see `require_untested`."""
+    for where, corpus, code in _that_write(study):
+        require_untested(study, where, corpus, code, writes=True)
+    for of in (StudyClassifier.get(study, name) for name in adapted(study)):
+        text = of.generator.spec.language_corpus if of.generator else of.spec.language_data
+        for corpus, code in product(("nli_pairs", text), sorted({*filter(of.tasks_in, study.languages), study.pivot})):
+            require_untested(study, f"classifiers.{of.name}", corpus, code)
+
+
+def _that_write(study: Study) -> Iterator[tuple[str, str, str]]:
+    """Key, corpus and language of all that adapters are trained on which write triplets or translations."""
+    for of in (StudyRecipe.get(study, name) for name in study.recipes):
+        if of.needs_adapters:
+            yield from ((f"generators.{of.writer}", *one) for one in _of_writer(study, of))
+    for name in sorted({spec.generator for spec in study.translators.values() if spec.adapter}):
+        text = study.generators[name].language_corpus
+        yield from ((f"generators.{name}", text, code) for code in sorted({*study.languages} - {study.pivot}))
+
+
+def _of_writer(study: Study, of: StudyRecipe) -> Iterator[tuple[str, str]]:
+    """Corpus and language of all that the adapters are trained on which write the triplets of a recipe."""
+    spec, xllora = study.generators[of.writer], study.generators[of.writer].xllora
+    composed = is_composed(of.spec)
+    if composed or xllora.uses("synthetic"):
+        yield "nli", study.pivot
+    if composed:
+        codes = sorted({*of.every_language, study.pivot}) if spec.composition.scale else []
+        yield from ((spec.language_corpus, code) for code in codes)
+    elif xllora.source == "published":
+        yield from ((f"published_{polarity}", ANY) for polarity in POLARITIES)
+    else:
+        yield from product(map(PART_CORPUS.get, xllora.parts), xllora.languages)

@@ -11,7 +11,7 @@ from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
 from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
-from seedbed.study.leakage import tests_with_rows
+from seedbed.study.leakage import require_untested
 from seedbed.study.model import Study
 from seedbed.study.published import begins
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
@@ -69,7 +69,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     _training(study, name, recipe)
     of_recipe_languages(study, name)
     if trained := _read_whole(recipe):
-        _untested(study, name, trained)
+        for code in of.every_language:
+            require_untested(study, f"{where}.data", trained, code)
 
 
 def _training(study: Study, name: str, recipe: Recipe) -> None:
@@ -162,19 +163,6 @@ def _read_whole(recipe: Recipe) -> str:
     """
     corpus = "" if recipe.data.sentences else recipe.data.corpus
     return recipe.data.candidates or ("" if corpus in DRAWN else corpus)
-
-
-def _untested(study: Study, name: str, corpus: str) -> None:
-    """Check that a corpus that a recipe trains on is not read from the place of a test set, see `tests_with_rows`."""
-    of = StudyRecipe.get(study, name)
-    for code in sorted({lang for folder in map(of.folder, of.codes) for lang in of.languages(folder)}):
-        if found := tests_with_rows(study, corpus, code):
-            task, tested = found[0]
-            place = task if tested == code else f"{task} in {tested}"
-            raise ValueError(
-                f"recipes.{name}.data: {corpus} of {code} has rows of the test set of {place}; train on another split, "
-                "or separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
-            )
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:

@@ -170,8 +170,8 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
     }
     if len(others) > 1:
         raise UserError(
-            f"recipes.{recipe}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator "
-            f"one corpus; give another generator `like: {name}`"
+            f"recipes.{recipe}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator one corpus; "
+            f"name another one that has the same settings, written out: one `like: {name}` would share its translations"
         )
 
 
@@ -295,8 +295,9 @@ def _all_or_none(study: Study, recipe: StudyRecipe) -> None:
 def _check_places(study: Study) -> None:
     """Folders are no files, the lock is no folder, and named folders are there."""
     for key in ("results", "downloads"):
-        if (folder := Path(getattr(study, key))).exists() and not folder.is_dir():
-            raise UserError(f"{key}: {folder} is a file; give a folder")
+        folder = Path(getattr(study, key))
+        if (there := next(filter(Path.exists, (folder, *folder.parents)), None)) and not there.is_dir():
+            raise UserError(f"{key}: {there} is a file; give a folder")
     if Path(study.lock).is_dir():
         raise UserError(f"lock: {study.lock} is a folder; give a file, like assets.lock.json")
     check_paths(study.paths)

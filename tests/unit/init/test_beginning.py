@@ -6,6 +6,7 @@ import bz2
 import contextlib
 import csv
 import gzip
+import json
 import os
 import re
 import shutil
@@ -18,6 +19,7 @@ import pandas as pd
 import pytest
 import yaml
 
+from scripts import plan_table, tabulate
 from seedbed import yamls
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import bucket
@@ -33,9 +35,12 @@ from seedbed.resources import ROOT, resource
 from seedbed.study.graph.available import Available
 from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.graph.corpus import Anchors, Corpus
+from seedbed.study.graph.table import Table
 from seedbed.study.loading import load
 from tests.asking import within
+from tests.programs import call
 from tests.refusals import pattern
+from tests.unit.tables.conftest import write_score
 
 HAUSA = pd.read_csv(resource("demo/sts.hau.tsv"), sep="\t")
 IN_ENGLISH = pd.read_csv(ENGLISH, sep="\t")["anchor"].drop_duplicates()[: len(HAUSA)]
@@ -352,6 +357,18 @@ def test_lines_that_are_repeated_count_once_as_neighbours() -> None:
     assert "next-line" not in written("hau.txt").get("tasks", {})
 
 
+def test_sorted_lines_do_not_follow_one_another_and_others_are_taken_to(capsys) -> None:
+    lines = Path("hau.txt").read_text().splitlines()
+    for ordered in (sorted(lines), sorted(lines, key=str.casefold)):
+        Path("hau.txt").write_text("\n".join(ordered))
+        assert "adjacent" not in written("hau.txt")["recipes"]
+        assert "There is no `adjacent`: " in capsys.readouterr().out
+        Path("study.yaml").unlink()
+    Path("hau.txt").write_text("\n".join(f"{number:03} {line}" for number, line in enumerate(lines)))
+    assert "adjacent" in written("hau.txt")["recipes"]
+    assert "taken to follow one another; if they are in no order" in capsys.readouterr().out
+
+
 def test_neighbours_that_are_in_a_test_set_do_not_count(capsys):
     """A text that is the translations' own side loses the pairs that have one of those that choose or report."""
     table = pd.read_csv(translations(340), sep="\t")
@@ -369,6 +386,21 @@ def test_neighbours_that_are_in_a_test_set_do_not_count(capsys):
     written("hau.txt")
     main(["add", "many.tsv", "--parallel"])
     assert "bootstrap" not in yamls.read("study.yaml")["recipes"] and said in capsys.readouterr().out
+
+
+def test_pairs_that_are_all_in_the_test_set_are_left_out_and_it_is_said(capsys):
+    """The job that fetches them would stop, as no row is left; and `distilled` would learn the test."""
+    study = written("hau.txt", "--pairs", "pairs.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
+    assert [*study["recipes"]] == ["base", "bare", "unsupervised"] and "corpora" not in study
+    said = capsys.readouterr().out
+    assert all(f"`{name}` is left out: of all its rows but one" in said for name in ("own-pairs", "translations"))
+    Path("study.yaml").unlink()
+    rows = pd.read_csv("pairs.csv")
+    words = rows["anchor"].str.split().str[::-1].str.join(" ")
+    rows.assign(anchor=[*words[:2], *rows["anchor"][2:]], positive=words).to_csv("two.csv", index=False)
+    assert "own-pairs" in written("hau.txt", "--pairs", "two.csv", "--test", "test.tsv")["recipes"]
+    with pytest.raises(SystemExit, match=r"pairs\.csv: of all its rows but one at most, a test set has a sentence"):
+        main(["add", "pairs.csv", "--pairs"])
 
 
 def test_translations_that_come_later_add_what_they_would_have_begun():
@@ -472,6 +504,7 @@ def test_of_several_languages_that_of_the_file_alone_is_trained_on_it(capsys, lo
 
 
 def test_what_recipes_learn_from_can_be_read():
+    apart_from_the_text()
     HAUSA.rename(columns={"sentence1": "anchor", "sentence2": "positive"}).to_csv("pairs.tsv", sep="\t", index=False)
     own = ("--pairs", "pairs.tsv", "--triplets", "triplets.csv", "--parallel", "parallel.tsv", "--test", "test.tsv")
     study = load(written("hau.txt", *own))
@@ -708,6 +741,9 @@ def _write_wrong(text: str) -> None:
     hausa.assign(pivot=[*english[:55], *hausa["text"][55:].str.upper()]).to_csv("half.tsv", sep="\t", index=False)
     pairs.assign(positive=pairs["anchor"]).to_csv("itself.csv", index=False)
     pairs.assign(positive=None).to_json("lone.jsonl", orient="records", lines=True)
+    nested = pairs.assign(positive=[[[word] for word in text.split()] for text in pairs["positive"]])
+    nested.to_json("nested.jsonl", orient="records", lines=True)
+    Path("ragged.csv").write_text("anchor,positive\nYara suna karatu,yara\nYara suna karatu\n")
     Path("{x}.hau.txt").write_text(text)
     Path("long.hau.txt").write_text(f"{' '.join(text.split())}\n" * 60)
     Path("copies.hau.txt").write_text("Yara suna karatu a gida.\n" * 60)
@@ -823,6 +859,12 @@ def _write_wrong(text: str) -> None:
         (["hau.txt", "--parallel", "half.tsv"], "half.tsv: column pivot: 54% ... texts themselves; expected English"),
         (["hau.txt", "--pairs", "itself.csv"], "itself.csv: row 1: the positive is the anchor again, as in 120 of 120"),
         (["hau.txt", "--pairs", "lone.jsonl"], "lone.jsonl: column positive: 0 of the first 120 cells have text"),
+        (["hau.txt", "--pairs", "nested.jsonl"], "nested.jsonl: column positive: 0 ... nor has a list of lists"),
+        (["hau.txt", "--pairs", "ragged.csv"], "ragged.csv: row 3 has 1 fields, the first 2; write every cell"),
+        (["hau.txt", "pairs.csv"], "pairs.csv: one file too many; `init` takes tables after --pairs"),
+        (["hau.txt", "--paris", "pairs.csv"], "--paris: no such option; `seedbed init --help`"),
+        (["hau.txt", "--results", "hau.txt"], "results: hau.txt is a file; give a folder"),
+        (["hau.txt", "--results", "hau.txt/own"], "results: hau.txt is a file; give a folder"),
     ],
 )
 def test_what_is_wrong_is_one_line_and_nothing_is_written(words, fault, wrong):
@@ -1045,3 +1087,23 @@ def test_a_study_in_another_encoding_is_refused(capsys):
     for words in (["check", "hau.yaml"], ["add", "pairs.csv", "--pairs", "--study", "hau.yaml"]):
         with pytest.raises(SystemExit, match=r"^error: hau\.yaml: byte 0 is not UTF-8; convert the file"):
             main(words)
+
+
+def test_a_test_set_of_ones_own_becomes_a_table_of_both_halves():
+    """From the study to its page by the programs of a run, of scores that are given, so that nothing is trained."""
+    apart_from_the_text()
+    study = load(written("hau.txt", "--test", "test.tsv"))
+    table = Table.get(study, "table1")
+    blocks = json.dumps([block.model_dump(mode="json") for block in table.plan.blocks])
+    for number, one in enumerate(sorted(table.plan.cells), start=2):
+        items = pd.DataFrame({"gold": range(13), "cosine": [gold * number % 13 for gold in range(13)]})
+        rho = items["gold"].corr(items["cosine"])
+        write_score(Path("scores", one.path), "sts", items.astype(float), rho, "own")
+    call(plan_table, ["--blocks", blocks, "--output", "plan.json"])
+    words = ["--spec", table.plan.spec_file, "--scores", "scores", "--plan", "plan.json"]
+    call(tabulate, [*words, "--output", "table.csv", "--compared", "compared.csv", "--layout", "table.md"])
+    shown = pd.read_csv("table.csv")
+    assert (shown["language"] == "hau").sum() == len(table.plan.cells) == 8
+    page = Path("table.md").read_text()
+    for half in ("dev", "test"):
+        assert f"## STS (own-sts-{half}), me5-small" in page

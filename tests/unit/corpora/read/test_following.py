@@ -69,6 +69,28 @@ def test_sentences_of_stories_are_paired_as_they_follow_one_another(tmp_path: Pa
     assert record["counts"] == {"read": 2, "last of a document": 2, "out of bounds": 0, "repeated": 0, "kept": 3}
 
 
+@pytest.mark.parametrize("sets", [False, True])
+def test_the_last_row_of_a_file_is_not_paired_with_the_first_of_the_next(
+    sets: bool, tmp_path: Path, store: Store
+) -> None:
+    (tmp_path / "a.txt").write_text("One sleeps.\nTwo walk.\n")
+    (tmp_path / "b.txt").write_text("Three eat.\nFour wait.\nFive go.\n")
+    files = [{"file": str(tmp_path / name)} for name in ("a.txt", "b.txt")]
+    place = {"sets": dict(zip("xy", files, strict=True))} if sets else {"file": str(tmp_path), "member": "?.txt"}
+    table, record = fetch(
+        Source(**place, columns={"sentence1": "text"}, following=PAIRS), "matched_pairs", store, LOOSE
+    )
+    assert [*table] == ["id", "sentence1", "sentence2"]
+    assert table[["sentence1", "sentence2"]].to_numpy().tolist() == [
+        ["One sleeps.", "Two walk."],
+        ["Three eat.", "Four wait."],
+        ["Four wait.", "Five go."],
+    ]
+    assert record["counts"]["last of a document"] == 2
+    with pytest.raises(UserError, match=r"no column 'line'; .*has [a-z, ]+$"):
+        fetch(Source(**place, columns={"sentence1": "line"}, following=PAIRS), "matched_pairs", store, LOOSE)
+
+
 def test_documents_named_line_by_line_in_another_file(tmp_path: Path, store: Store) -> None:
     (tmp_path / "text.txt").write_text("One sleeps.\nTwo walk.\nThree eat.\n")
     (tmp_path / "names.txt").write_text("news.1\nnews.1\nnews.2\n")

@@ -18,6 +18,7 @@ from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
 from tests.asking import check, within
 from tests.programs import call
+from tests.refusals import pattern
 
 LONG = "one two three four five six seven eight nine ten"
 TESTS = EvaluationTexts(["A cat.", f"Before: {LONG}"])
@@ -131,6 +132,46 @@ def test_sentences_that_are_sampled_may_lie_beside_a_test() -> None:
     check(study({"kind": "text", **FILE}, FILE, recipes=sampled))
 
 
+WRITER = {
+    "g": {"source": {"file": "own/g"}, "language_data": "text", "xllora": {"languages": ["hau"], "parts": ["human"]}}
+}
+OTHER = {"file": "own/{lang}.other.tsv"}
+
+
+@pytest.mark.parametrize(
+    ("method", "learnt", "refused"),
+    [
+        ("composition", {"text": FILE}, "text of hau"),
+        ("composition", {"nli": {"file": "own/hau.tsv"}}, "nli of eng ... found in hau"),
+        ("composition", {"nli_translations": FILE}, ""),  # that xllora learns from
+        ("xllora", {"nli_translations": FILE}, "nli_translations of hau"),
+        ("xllora", {"text": FILE}, ""),
+        ("prompting", {"text": FILE}, ""),  # without adapters
+    ],
+)
+def test_what_writes_triplets_learns_no_test_either(method: str, learnt: dict[str, Any], refused: str) -> None:
+    corpora = {"text": OTHER, "nli": {"file": "own/nli.tsv"}, "nli_translations": OTHER} | learnt
+    recipes = {"base": {}, method: {"only": {"languages": ["hau"]}}}
+    one = study({}, FILE, generators=WRITER, corpora=corpora, recipes=recipes)
+    if not refused:
+        check(one)
+        return
+    with pytest.raises(ValueError, match=pattern(f"generators.g: ... {refused} ... separate them by `where`")):
+        check(one)
+
+
+def test_a_test_of_classifiers_alone_is_no_test_of_what_writes_triplets_but_of_what_trains_classifiers() -> None:
+    """As XL-LoRA learns from XNLI's human translations, on which no encoder is scored."""
+    corpora = {"nli": {"file": "own/nli.tsv"}, "nli_translations": FILE, "nli_pairs": OTHER, "text": OTHER}
+    labelled = {"labelled": {"protocol": "classification", "source": FILE}}
+    classified = {"generators": WRITER, "recipes": {"base": {}, "xllora": {}}, "tasks": labelled}
+    classified["classifiers"] = {"c": {"generator": "g"}}
+    check(study({}, FILE, corpora=corpora, **classified))
+    for name in ("nli_pairs", "text"):
+        with pytest.raises(ValueError, match=rf"classifiers.c: {name} of hau has rows of the test set of labelled;"):
+            check(study({}, FILE, corpora=corpora | {name: FILE}, **classified))
+
+
 @pytest.mark.parametrize(
     ("train", "refused"),
     [
@@ -216,6 +257,7 @@ def test_sets_and_top_ups_are_read_too(train: dict[str, Any], test: dict[str, An
 
 
 HUB = {"hub": "org/sts", "split": "test"}
+CONVERTED = {"hub": "org/sts", "revision": "refs/convert/parquet"}
 ZIP = {"archive": "https://host.org/a.zip", "member": "test.tsv"}
 
 
@@ -242,6 +284,12 @@ ZIP = {"archive": "https://host.org/a.zip", "member": "test.tsv"}
         ({"hub": "org/sts", "member": "hau.tsv"}, HUB, False),
         ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "train"}, True),
         ({"hub": "org/sts", "member": "hau.tsv"}, HUB | {"split": "hau"}, True),
+        (CONVERTED | {"member": "fr/test/0000.parquet"}, HUB | {"config": "en"}, False),
+        (CONVERTED | {"member": "fr/test/0000.parquet"}, HUB | {"config": "fr"}, True),
+        (CONVERTED | {"member": "fr/test/0000.parquet"}, HUB, True),
+        (CONVERTED | {"member": "f*/0000.parquet"}, HUB | {"config": "en"}, False),
+        (CONVERTED | {"member": "*/test/0000.parquet"}, HUB | {"config": "en"}, True),
+        ({"hub": "org/sts", "member": "fr/test/0000.parquet"}, HUB | {"config": "en"}, True),  # which may have it
         (ZIP, ZIP | {"archive": "http://host.org/a.zip"}, True),
         (ZIP, ZIP | {"archive": "https://host.org/b.zip"}, False),
         (ZIP, {"archive": "https://host.org/a.zip"}, True),

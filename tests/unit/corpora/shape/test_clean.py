@@ -38,7 +38,7 @@ def test_comparable_ignores_case_and_punctuation(text):
     assert comparable(f"  {text}!? ") == comparable(text)
 
 
-@given(st.text(st.sampled_from("aŉاـءe \u0653\u0301\u200b\u200c\u200d\u02bb\u02bc\ufe71'")))
+@given(st.text(st.sampled_from("aŉاـءe \u0653\u0301\u200b\u200c\u200d\u00ad\u02bb\u02bc\ufe71'")))
 def test_comparable_is_idempotent_where_it_takes_characters_out(text):
     assert comparable(comparable(text)) == comparable(text)
 
@@ -49,6 +49,7 @@ def test_comparable_is_idempotent_where_it_takes_characters_out(text):
         ("می\u200cروند", "می روند"),
         ("ශ්\u200dරී", "ශ්රී"),
         ("الســوق", "السوق"),
+        ("Kolossal\u00ad\u2060bau\u200e", "Kolossalbau!"),  # as the context of a question may have it
         ("\u02bcYa\u02bcyan", "’Ya’yan"),
         ("O\u02bbzbek", "O‘zbek"),
     ],
