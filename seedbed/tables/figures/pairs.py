@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, methods_of, without_lone_average
+from seedbed.tables.cells import languages_of, methods_of, signed, without_lone_average
 from seedbed.tables.figures.specs import Pairs
 from seedbed.tables.figures.style import (
     BAND,
@@ -109,4 +109,4 @@ def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping
         axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
     if len(values) == 2:
         decimals = metric_named(rows[0]["metric"]).decimals
-        write_beside(axes, height, f"{values[0] - values[1]:+z.{decimals}f}", fontsize=7, color=INK)
+        write_beside(axes, height, signed(values[0] - values[1], decimals), fontsize=7, color=INK)

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from seedbed.evaluation.significance import percent
-from seedbed.tables.cells import grid
+from seedbed.tables.cells import grid, signed
 from seedbed.tables.published import KEY, NAME, Published
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
@@ -73,6 +73,7 @@ def _compared(cell: pd.Series | None, decimals: int) -> str:
     if cell is None:
         return ""
     ours = [
-        f"{row['value']:z.{decimals}f} ({row['delta']:+z.{decimals}f}){MARKS[row['verdict']]}" for row in cell["ours"]
+        f"{row['value']:z.{decimals}f} ({signed(row['delta'], decimals)}){MARKS[row['verdict']]}"
+        for row in cell["ours"]
     ]
     return " → ".join(filter(None, [f"{cell['paper']:.{decimals}f}", ", ".join(ours)]))
