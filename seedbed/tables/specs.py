@@ -74,8 +74,8 @@ class Column(Settings):
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
     """Number of languages of the paper's average, if the paper prints only averages; an average of ours over another
-    number of languages is not compared with it. 0: the paper's number is over the texts of all languages as one sample,
-    and no average of ours is compared with it."""
+    number of languages is not compared with it. 0: no average of ours is compared with it, because the paper's number
+    is over the texts of all languages as one sample, or over languages that the paper does not name."""
     paper_data: OnceEach[str] = ()
     """Part of the origin of the paper's own test data; a number on other data is marked so."""
 

@@ -23,8 +23,8 @@ def papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -
     level = table["level"].iloc[0]
     text = (
         f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number is within "
-        f"our {percent(level)}% interval over seeds and items. A number of ours on other data, or of another encoder, "
-        "is no attempt at the paper's, which counts as not run."
+        f"our {percent(level)}% interval over seeds and items. A number of ours on other data, over other languages, "
+        "or of another encoder, is no attempt at the paper's, which counts as not run."
     )
     if printed["ours"].str.len().max() > 1:
         text += " Where several rows of ours have one number of the paper, all are here, and all must reproduce it."

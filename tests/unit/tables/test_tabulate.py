@@ -249,12 +249,15 @@ def test_a_number_on_other_data_is_marked(make, spec):
     assert "*4.1*†" in page(table, spec)
 
 
-@pytest.mark.parametrize("languages", [None, 2, 3])
+@pytest.mark.parametrize("languages", [None, 2, 3, 0])
 def test_an_average_is_an_attempt_at_the_papers_over_as_many_languages(study, spec, languages):
-    columns = [column.model_copy(update={"paper_languages": languages}) for column in spec.columns]
-    table = study.tabulate(spec.model_copy(update={"columns": columns}))
-    assert (cell(table, "xllora", "avg")["verdict"] != "") == (languages != 3)
-    assert ("other data than the paper's" in cell(table, "xllora", "avg")["paper_note"]) == (languages == 3)
+    columns = [column.model_copy(update={"paper_languages": languages}) for column in spec.columns[:1]]
+    mean = Overall(label="All", paper_task="STS")
+    table = study.tabulate(spec.model_copy(update={"columns": columns, "over_columns": [mean]}))
+    for row in (cell(table, "xllora", "avg"), cell(table, "xllora", "avg", column="All")):
+        assert (row["verdict"] != "", pd.notna(row["delta"])) == (languages in (None, 2),) * 2
+        assert ("other data than the paper's" in row["paper_note"]) == (languages == 3)
+        assert ("languages that the paper does not name" in row["paper_note"]) == (languages == 0)
     assert cell(table, "xllora", "hau")["verdict"] != ""
 
 
