@@ -265,7 +265,28 @@ def _checked(path: Path, column: Column) -> _Score:
             f"{path}: no metric {metric.key!r}; if its language has no such class, give column {column.label!r} "
             "`languages`"
         )
-    names, value, rows = list(metric.items), score.metrics[metric.key], path.parent / score.items
+    table, items, by, value = of_items(path, score.items, metric, score.metrics[metric.key])
+    trained = score.encoder.rows if score.encoder else None
+    questions = table.filter(["id", ORDER, "gold"])
+    n = int(score.metrics[metric.count]) if metric.count else len(items)
+    return _Score(path, origins.in_words(score.dataset["origin"]), value, questions, items, n, by, trained)
+
+
+def of_items(
+    path: Path, name: str, metric: Metric, value: float
+) -> tuple[pd.DataFrame, NDArray[np.float64], Aggregate, float]:
+    """The items of a score file: their table, their numbers (n_items, k), how the metric follows from them, and the
+    metric as it does; of a metric without items `value`.
+
+    Args:
+        path: the score file.
+        name: the name of its file of items.
+        value: the metric as the score file has it, with fewer decimals.
+
+    Raises:
+        UserError: the items are missing or broken, or the metric does not follow from them.
+    """
+    names, rows = list(metric.items), path.parent / name
     table = _items(rows, names)
     by = metric.by.for_orders(table)
     try:
@@ -277,10 +298,7 @@ def _checked(path: Path, column: Column) -> _Score:
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
-    trained = score.encoder.rows if score.encoder else None
-    questions = table.filter(["id", ORDER, "gold"])
-    n = int(score.metrics[metric.count]) if metric.count else len(items)
-    return _Score(path, origins.in_words(score.dataset["origin"]), value, questions, items, n, by, trained)
+    return table, items, by, value
 
 
 def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:
