@@ -25,10 +25,9 @@ OF_TRIPLETS = Protocol(kind="triplets", asks=("vectors",))
 """The protocol overlap as it would be declared: for encoders of any kind."""
 
 
-def metric_named(name: str) -> Metric:
-    """The metric with this name in the CSV of a table; if several protocols have one, that of the first by name."""
-    found = (protocols.metric(protocol, name) for protocol in protocols.names())
-    return OVERLAPS.get(name) or next(filter(None, found))
+def metric_of(protocol: str, name: str) -> Metric | None:
+    """A protocol's metric by its name in tables; None: it has no such metric."""
+    return OVERLAPS.get(name) if protocol == OVERLAP else protocols.metric(protocol, name)
 
 
 class Spec(Settings):
@@ -93,7 +92,7 @@ class Column(Settings):
     @property
     def measured(self) -> Metric | None:
         """The metric, as its protocol declares it; None: no such metric."""
-        return OVERLAPS.get(self.metric) if self.protocol == OVERLAP else protocols.metric(self.protocol, self.metric)
+        return metric_of(self.protocol, self.metric)
 
     @property
     def declared(self) -> Protocol:

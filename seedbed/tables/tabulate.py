@@ -20,7 +20,7 @@ from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
 
 COLUMNS = [
-    "backbone", "column", "recipe", "method", "language", "task", "metric",
+    "backbone", "column", "recipe", "method", "language", "task", "protocol", "metric",
     "value", "low", "high", "n", "rows", "seeds", "sd",
     "baseline", "baseline_backbone", "level",
     "difference", "difference_low", "difference_high", "p", "p_items", "p_adjusted",
@@ -191,7 +191,8 @@ def _rows(
 
 def _constant(block: Block, statistics: Statistics) -> dict[str, Any]:
     """What all rows of a block have."""
-    what = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
+    column = block.column
+    what = {"backbone": block.backbone, "column": column.label, "protocol": column.protocol, "metric": column.metric}
     return what | {"level": statistics.level}
 
 

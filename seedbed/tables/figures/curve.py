@@ -34,7 +34,7 @@ def draw(table: pd.DataFrame, spec: Curve, names: Mapping[str, str]) -> Figure:
             _line(axes, rows, spec.series[series], shades[labels[language, series]])
         axes.set_title(f"{column}, {backbone}")
         axes.set_xlabel(spec.x_label)
-        axes.set_ylabel(axis_label(block["metric"].iloc[0]))
+        axes.set_ylabel(axis_label(block.iloc[0]))
         axes.set_xscale("log" if spec.log_x else "linear")
         axes.grid(axis="both")
     write_around(figure, table, spec, shades)

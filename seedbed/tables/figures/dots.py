@@ -24,7 +24,7 @@ from seedbed.tables.figures.style import (
     write_beside,
 )
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import metric_named
+from seedbed.tables.specs import metric_of
 
 MARGINS = Margins(head=0.72, foot=0.78, left=1.3, right=0.35, between=0.62)
 GAP = 1.6
@@ -98,7 +98,7 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
         if language == AVERAGE:
             axes.axhspan(*edges, color=BAND, zorder=0)
         axes.vlines(rows.loc[rows["recipe"] == rows["baseline"], "value"], *edges, color=PALE, lw=0.9, ls=":", zorder=1)
-        metric = metric_named(rows["metric"].iloc[0])
+        metric = metric_of(rows["protocol"].iloc[0], rows["metric"].iloc[0])
         best = best_of(rows, metric)
         for height, row in zip(heights, rows.to_dict("records"), strict=True):
             _dot(axes, height, row, colours[row["recipe"]])
@@ -107,8 +107,8 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
             write_beside(axes, height, value, fontsize=6.5, **style)
     axes.grid(axis="x")
     axes.tick_params(labelbottom=True)
-    for name in block["metric"].iloc[:1]:
-        axes.set_xlabel(axis_label(name))
+    for row in block.iloc[:1].to_dict("records"):
+        axes.set_xlabel(axis_label(row))
 
 
 def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:

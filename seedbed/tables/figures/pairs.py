@@ -21,7 +21,7 @@ from seedbed.tables.figures.style import (
     write_beside,
 )
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import metric_named
+from seedbed.tables.specs import metric_of
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
 """Every panel of the row has the left margin, for its names."""
@@ -108,5 +108,5 @@ def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping
         draw_interval(axes, height, row["low"], row["high"], shade, lw=5, alpha=0.35)
         axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
     if len(values) == 2:
-        decimals = metric_named(rows[0]["metric"]).decimals
+        decimals = metric_of(rows[0]["protocol"], rows[0]["metric"]).decimals
         write_beside(axes, height, signed(values[0] - values[1], decimals), fontsize=7, color=INK)

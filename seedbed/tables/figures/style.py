@@ -15,7 +15,7 @@ from seedbed.io import atomic
 from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import metric_named
+from seedbed.tables.specs import metric_of
 
 INK, PALE, BAND = "#222222", "#666666", "#F1F3F5"
 STYLE: dict[str, Any] = {
@@ -48,10 +48,10 @@ MARKERS = "osD^vPX"
 """Shapes: seven, so that with eight colours combinations repeat late."""
 
 
-def axis_label(metric: str) -> str:
-    """A metric's name for an axis, with the factor of its values in tables."""
-    found = metric_named(metric)
-    return found.heading(metric) + (" × 100" if found.points == 100 else "")
+def axis_label(row: Mapping[str, Any]) -> str:
+    """The name of a table row's metric for an axis, with the factor of its values in tables."""
+    metric = metric_of(row["protocol"], row["metric"])
+    return metric.heading(row["metric"]) + (" × 100" if metric.points == 100 else "")
 
 
 def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:

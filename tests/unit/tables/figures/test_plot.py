@@ -60,9 +60,18 @@ def test_a_real_difference_is_a_triangle(table, figure_spec):
     assert markers.count("^") == (real["difference"] > 0).sum() and markers.count("v") == (real["difference"] < 0).sum()
 
 
-@pytest.mark.parametrize(("metric", "best", "decimals"), [("accuracy", "max", 1), ("alignment", "min", 3)])
-def test_the_best_is_bold_be_it_the_highest_or_the_lowest(table, figure_spec, metric, best, decimals):
-    figure = plot(table.assign(metric=metric), figure_spec, {})
+@pytest.mark.parametrize(
+    ("protocol", "metric", "best", "decimals"),
+    [
+        ("math", "accuracy", "max", 1),
+        ("geometry", "alignment", "min", 3),
+        ("lengths", "mean", "max", 1),
+        ("norms", "mean", "max", 3),
+    ],
+)
+def test_the_best_is_bold_be_it_the_highest_or_the_lowest(table, figure_spec, protocol, metric, best, decimals):
+    """As the protocol's metric has it, of which another may have one of the same name."""
+    figure = plot(table.assign(protocol=protocol, metric=metric), figure_spec, {})
     bold = {text.get_text() for axes in figure.axes for text in axes.texts if text.get_fontweight() == "bold"}
     wanted = table.groupby(["column", "language"])["value"].agg(best)
     assert bold == {f"{value:z.{decimals}f}" for value in wanted}
