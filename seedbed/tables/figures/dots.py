@@ -1,8 +1,8 @@
 """Dots with intervals for each recipe and language, a panel for each backbone and column."""
 
 from collections.abc import Mapping
+from itertools import product
 from statistics import fmean
-from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -20,6 +20,7 @@ from seedbed.tables.figures.style import (
     colours,
     draw_interval,
     named,
+    wrapped,
     write_around,
     write_beside,
 )
@@ -29,8 +30,8 @@ from seedbed.tables.specs import metric_of
 MARGINS = Margins(head=0.72, foot=0.78, left=1.3, right=0.35, between=0.62)
 GAP = 1.6
 """Distance between two languages, in dots."""
-LETTER = 0.085
-"""Inches of a letter of a panel's title, which has several lines in a narrow panel."""
+BETWEEN = 0.14
+"""Distance between two panels, in their width."""
 ROWS = "training rows"
 """Heading of the numbers of training rows."""
 
@@ -45,15 +46,20 @@ def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
     backbones, columns = table["backbone"].unique(), table["column"].unique()
     places, shades = _places(table), colours(table["recipe"], spec)
     methods = methods_of(table)
-    figure = MARGINS.canvas(spec, len(shades), spec.spacing * (max(places.values()) + GAP), len(backbones))
-    figure.subplots_adjust(wspace=0.14)
+    inside = (spec.width - MARGINS.left - MARGINS.right) / (len(columns) + BETWEEN * (len(columns) - 1))
+    titles = {
+        (backbone, column): wrapped(column if backbone == AVERAGE else f"{column}, {backbone}", inside)
+        for backbone, column in product(backbones, columns)
+    }
+    height = spec.spacing * (max(places.values()) + GAP)
+    figure = MARGINS.canvas(spec, [*methods.values()], height, len(backbones), titles.values())
+    figure.subplots_adjust(wspace=BETWEEN)
     grid = figure.subplots(len(backbones), len(columns), squeeze=False, sharex="col", sharey=True)
     _name_languages(grid[0, 0], places, names)
     for backbone, row in zip(backbones, grid, strict=True):
         for column, axes in zip(columns, row, strict=True):
             _panel(axes, table[(table["backbone"] == backbone) & (table["column"] == column)], places, shades)
-            title = column if backbone == AVERAGE else f"{column}, {backbone}"
-            axes.set_title(fill(title, int(axes.get_position().width * spec.width / LETTER), break_on_hyphens=False))
+            axes.set_title(titles[backbone, column])
         _name_rows(row[0], table[table["backbone"] == backbone], places)
     write_around(figure, table, spec, {methods[recipe]: shade for recipe, shade in shades.items()})
     return figure

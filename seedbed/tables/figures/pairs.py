@@ -24,7 +24,7 @@ from seedbed.tables.published import AVERAGE
 from seedbed.tables.specs import metric_of
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
-"""Every panel of the row has the left margin, for its names."""
+"""Every panel of the row has both, for its names and differences."""
 ROW = 1.6
 """Distance between two lines, in the spacing of dots."""
 GAP = 0.9
@@ -41,9 +41,9 @@ def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
     shades = colours(sides, spec)
     places = {title: _places(part) for title, part in panels.items()}
     deepest = max(max(each.values()) for each in places.values())
-    figure = MARGINS.canvas(spec, len(sides), spec.spacing * ROW * (deepest + 2))
-    inside = (spec.width - MARGINS.left * len(panels) - MARGINS.right) / len(panels)
-    figure.subplots_adjust(wspace=MARGINS.left / inside)
+    figure = MARGINS.canvas(spec, sides, spec.spacing * ROW * (deepest + 2))
+    between = MARGINS.left + MARGINS.right
+    figure.subplots_adjust(wspace=between / (spec.width / len(panels) - between))
     grid = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
     for axes, (title, part) in zip(grid, panels.items(), strict=True):
         own = {column: shades[side] for column, side in spec.pairs[title].items()}

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from seedbed.io import UserError
 from seedbed.names import languages_of
 from seedbed.tables.figures import columns, curve, dots, groups, members, pairs, plane, shares, texts, translations
-from seedbed.tables.figures.specs import FigureSpec, Groups, Map, Members
+from seedbed.tables.figures.specs import Columns, FigureSpec, Groups, Map, Members
 from seedbed.tables.figures.style import STYLE
 from seedbed.tables.published import AVERAGE
 
@@ -36,7 +36,7 @@ def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, 
 
     Raises:
         UserError: the table has none of the spec's backbones or columns, a plane has not two columns, groups have no
-            language, or members no pair or recipe.
+            language, members no pair or recipe, or lines over columns no average.
     """
     by = spec.by if isinstance(spec, Groups) else "name"
     names = {code: known.get(by, "") for code, known in facts.items()}
@@ -59,8 +59,12 @@ def _shown(table: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
         raise UserError(f"{where}: groups are of languages; the table has but averages over them")
     if isinstance(spec, Members):
         _require_members(shown, spec, where)
-    if spec.columns and not shown["column"].isin(spec.columns).any():
+    own = shown[shown["column"].isin(spec.columns)] if spec.columns else shown
+    if own.empty:
         raise UserError(f"{where}: none of its columns in the table; it has {_distinct(shown, 'column')}")
+    if isinstance(spec, Columns) and not spec.by_language and not (own["language"] == AVERAGE).any():
+        several = "no row is an average over languages, since no recipe is scored in all of them"
+        raise UserError(f"{where}: {several}; set `by_language: true`, or give recipes that are")
     return shown
 
 

@@ -32,7 +32,7 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
     rows = -(-len(encoders) // ACROSS)
     panel = (spec.width - 2 * SIDE - BETWEEN * (ACROSS - 1)) / ACROSS
     legend = LINE * -(-2 * len(shades) // ENTRIES) + 0.15
-    figure = Margins(HEAD, FOOT + legend, SIDE, SIDE, TITLE).canvas(spec, 0, panel, rows)
+    figure = Margins(HEAD, FOOT + legend, SIDE, SIDE, TITLE).canvas(spec, (), panel, rows)
     figure.subplots_adjust(wspace=BETWEEN / panel)
     grid = figure.subplots(rows, ACROSS, squeeze=False)
     for axes in grid.flat[len(encoders) :]:

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from scripts import plot as program
 from seedbed.io import UserError
@@ -111,6 +112,41 @@ def test_a_curve_passes_through_its_values(table, figure_spec):
     drawn = [list(line.get_ydata()) for line in figure.axes[0].lines]
     assert [sts["base"], sts["xllora"]] in drawn
     assert figure.axes[0].get_xscale() == "log"
+
+
+def test_each_line_of_a_curve_has_a_look_of_its_own(table, figure_spec):
+    spec = redrawn(figure_spec, kind="curve", series={"all": {"base": 1, "xllora": 100}}, x_label="triplets")
+    hau = table[table["language"] == "hau"]
+    many = pd.concat([hau.assign(language=f"language {number}") for number in range(2 * len(spec.palette))])
+    legend = plot(many, spec, {}).legends[0]
+    looks = {(line.get_color(), line.get_marker()) for line in legend.legend_handles}
+    assert len(looks) == 2 * len(spec.palette)
+
+
+def extents(figure, artists):
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    return [artist.get_window_extent(renderer) for artist in artists]
+
+
+@pytest.mark.parametrize("kind", ["dots", "plane", "curve", "groups", "members"])
+def test_long_names_stay_in_the_figure_and_apart(table, figure_spec, kind):
+    changes = {
+        "curve": {"series": {"all": {"base": 1, "xllora": 100}}},
+        "groups": {"by": "family"},
+        "members": {"recipe": "xllora", "over": ["base", "crosslingual"]},
+    }
+    spec = redrawn(figure_spec, kind=kind, note="What it shows, in " + "many words and " * 10, **changes.get(kind, {}))
+    spec = spec.updated({"paper_note": ""})
+    own = table.assign(method=table["method"] + ", which is trained on the text of somebody else")
+    own["backbone"] = "paraphrase-multilingual-mpnet-base-v2-of-somebody"
+    own["language"] = own["language"].replace({"hau": "eng-hau", "ind": "eng-ind"} if kind == "members" else {})
+    figure = plot(own, spec, {})
+    for box in extents(figure, [*figure.texts, *figure.legends]):
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+    (legend,) = extents(figure, figure.legends)
+    titles = extents(figure, [axes._left_title for axes in figure.axes if axes.get_visible()])
+    assert all(title.y1 < legend.y0 and title.x1 <= figure.bbox.x1 for title in titles)
+    assert not any(one.overlaps(other) for place, one in enumerate(titles) for other in titles[:place])
 
 
 def test_a_plane_has_a_point_for_each_recipe(table, figure_spec):

@@ -73,6 +73,8 @@ def test_what_a_study_lacks_is_left_out():
     assert drawn["Labels, XL"] == [[1, 10]] * 2 and drawn["Labels, CS"] == [[1, 5, 10]]
     with pytest.raises(UserError, match=r"none of its columns.*has other"):
         plot(scores(["other"], ["avg"]), spec, {})
+    with pytest.raises(UserError, match=r"no row is an average.*by_language: true"):
+        plot(scores(["Bitext XL, k = 1"], ["hau"]), spec, {})
 
 
 def test_each_language_may_have_a_panel_of_its_own():
