@@ -194,7 +194,8 @@ def test_the_difference_is_of_the_specs_first_dot_whatever_the_tables_order(tabl
 
 
 def test_differences_of_a_panel_stand_apart_from_the_names_of_the_next(table):
-    figure = plot(table, FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml"), {})
+    spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
+    figure = plot(table.assign(method="Prompted (SynCSE-partial)"), spec, {})
     renderer = FigureCanvasAgg(figure).get_renderer()
     first, second = figure.axes
     numbers = [text.get_window_extent(renderer) for text in first.texts if text.get_text()[0] in "+-"]

@@ -135,7 +135,7 @@ def test_long_names_stay_in_the_figure_and_apart(table, figure_spec, kind):
         "groups": {"by": "family"},
         "members": {"recipe": "xllora", "over": ["base", "crosslingual"]},
     }
-    spec = redrawn(figure_spec, kind=kind, note="What it shows, in " + "many words and " * 10, **changes.get(kind, {}))
+    spec = redrawn(figure_spec, kind=kind, note="What it shows, in " + "many words and " * 15, **changes.get(kind, {}))
     spec = spec.updated({"paper_note": ""})
     own = table.assign(method=table["method"] + ", which is trained on the text of somebody else")
     own["backbone"] = "paraphrase-multilingual-mpnet-base-v2-of-somebody"
