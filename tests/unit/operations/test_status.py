@@ -230,6 +230,12 @@ def test_the_page_fits_a_terminal_and_counts_by_room_and_language(job, tmp_path)
     assert max(map(len, page.replace(str(tmp_path), "").splitlines())) <= 120
 
 
+def test_allar_is_a_language_and_not_all_of_them(job):
+    jobs = [replace(job, wildcards={"lang": lang}, outputs=(lang,), log="") for lang in ("all", "hau", "hau")]
+    page = layout(jobs, rooms(), Events()).splitlines()
+    assert [line.split("|")[2].strip() for line in page if line.startswith("| all")] == ["0/1", "0/3"]
+
+
 def test_the_last_words_of_failed_jobs_stand_with_their_logs(say, tmp_path):
     told = {"a.log": "Loading\nerror: a: no such file\n\n", "b.log": "10%\r20%\rKilled", "7.log": "error: oom_kill"}
     for name, words in told.items():
