@@ -102,7 +102,7 @@ class Margins(NamedTuple):
             titles: of the panels, see `wrapped`; further lines of theirs are higher margins.
         """
         more = TITLE * max((title.count("\n") for title in titles), default=0)
-        head = self.head + more + LINE * -(-len(labels) // legend_columns(labels, spec))
+        head = self.head + more + LINE * -(-len(labels) // legend_columns(labels, spec.width - 2 * EDGE))
         between = self.between + more
         height = head + rows * panel + (rows - 1) * between + self.foot
         figure = Figure(figsize=(spec.width, height))
@@ -116,12 +116,12 @@ class Margins(NamedTuple):
         return figure
 
 
-def legend_columns(labels: Collection[str], spec: FigureSpec) -> int:
-    """How many entries of a legend fit side by side."""
-    lengths, count = [len(label) for label in labels], LEGEND_COLUMNS
+def legend_columns(labels: Collection[str], inches: float, most: int = LEGEND_COLUMNS) -> int:
+    """How many entries of a legend fit side by side into a width, at most `most`."""
+    lengths, count = [len(label) for label in labels], most
     while count > 1:
         columns = np.array_split(lengths, min(count, max(len(lengths), 1)))  # as matplotlib fills them
-        if sum(SMALL * column.max(initial=0) + MARK for column in columns) <= spec.width - 2 * EDGE:
+        if sum(SMALL * column.max(initial=0) + MARK for column in columns) <= inches:
             break
         count -= 1
     return count
@@ -199,7 +199,7 @@ def write_around(
         bbox_to_anchor=(EDGE / width, 1 - (EDGE + 1.5 * LINE) / height),
         borderaxespad=0,
         borderpad=0,
-        ncols=legend_columns(legend, spec),
+        ncols=legend_columns(legend, width - 2 * EDGE),
         handlelength=1.5,
         columnspacing=1.4,
     )
