@@ -141,6 +141,9 @@ def test_what_was_said_last_of_a_job_is_known(say, tmp_path):
     with (tmp_path / EVENTS).open("a") as file:
         file.write('["six.ts')
     assert events.read(tmp_path) == known, "a line that a kill cut short"
+    with (tmp_path / EVENTS).open("a") as file:
+        file.write('\n5\n[]\n["one"]\nnull\n')
+    assert events.read(tmp_path) == known, "what another program wrote"
     assert events.read(tmp_path / "elsewhere") == Events()
 
 
