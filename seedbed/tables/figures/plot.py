@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from seedbed.io import UserError
 from seedbed.names import languages_of
 from seedbed.tables.figures import columns, curve, dots, groups, members, pairs, plane, shares, texts, translations
-from seedbed.tables.figures.specs import Columns, FigureSpec, Groups, Map, Members
+from seedbed.tables.figures.specs import Columns, FigureSpec, Groups, Map, Members, Shares
 from seedbed.tables.figures.style import STYLE
 from seedbed.tables.published import AVERAGE
 
@@ -36,7 +36,7 @@ def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, 
 
     Raises:
         UserError: the table has none of the spec's backbones or columns, a plane has not two columns, groups have no
-            language, members no pair or recipe, or lines over columns no average.
+            language, members no pair or recipe, or lines over columns and shares no average.
     """
     by = spec.by if isinstance(spec, Groups) else "name"
     names = {code: known.get(by, "") for code, known in facts.items()}
@@ -62,9 +62,10 @@ def _shown(table: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
     own = shown[shown["column"].isin(spec.columns)] if spec.columns else shown
     if own.empty:
         raise UserError(f"{where}: none of its columns in the table; it has {_distinct(shown, 'column')}")
-    if isinstance(spec, Columns) and not spec.by_language and not (own["language"] == AVERAGE).any():
-        several = "no row is an average over languages, since no recipe is scored in all of them"
-        raise UserError(f"{where}: {several}; set `by_language: true`, or give recipes that are")
+    several = isinstance(spec, Shares) and own["language"].nunique() > 1
+    if (several or (isinstance(spec, Columns) and not spec.by_language)) and not (own["language"] == AVERAGE).any():
+        lacking = "it shows averages over languages, and no recipe of its columns is scored in all of them"
+        raise UserError(f"{where}: {lacking}; give one that is, or `by_language: true` to a figure of kind columns")
     return shown
 
 
