@@ -164,5 +164,9 @@ def test_what_cannot_be_drawn_is_told(table, figure_spec):
         plot(table, figure_spec.updated({"backbones": ["mmbert"]}), {})
     with pytest.raises(UserError, match="a plane takes 2 columns"):
         plot(table[table["column"] == "STS"], redrawn(figure_spec, kind="plane"), {})
+    with pytest.raises(UserError, match=r"none of its recipes.*it has base, "):
+        plot(table, redrawn(figure_spec, kind="curve", series={"all": {"nobody": 1}}), {})
+    with pytest.raises(ValueError, match=r"log_x: place 0 .*above 0"):
+        redrawn(figure_spec, kind="curve", series={"all": {"base": 0, "xllora": 1}}, log_x=True)
     with pytest.raises(ValueError, match="series\n  Field required"):
         redrawn(figure_spec, kind="curve")
