@@ -73,10 +73,10 @@ def keep(results: Path, logger: logging.Logger, logs: Sequence[str] = ()) -> Non
 
 
 def read(results: Path) -> Events:
-    """Read the recorded events; an incomplete last line is ignored."""
+    """Read the recorded events; an incomplete last line, and what is no event, is ignored."""
     now, file, since, last = time.time(), results / EVENTS, held_since(results / LOCK), {}
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.is_file() else ():
-        with contextlib.suppress(json.JSONDecodeError):
+        with contextlib.suppress(ValueError, TypeError):
             output, *told = json.loads(line)
             last[output] = Event(*told)
     run = last.pop(RUN, None)

@@ -14,6 +14,8 @@ State = Literal["done", "running", "failed", "to do"]
 
 SLACK = 1.0
 """Seconds by which clocks and rounded times may differ."""
+EVERY = ""
+"""All languages, in the place of one; `all` is a language."""
 SHOWN = 20
 """Maximum number of running jobs that are listed; failed ones are all listed."""
 
@@ -55,10 +57,10 @@ def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
     for job in jobs:
         state = state_of(job, known)
         by_state[state].append(job)
-        for language in (job.language, "all"):
+        for language in (job.language, EVERY):
             cells.setdefault((language, rooms[job.rule]), Counter())[state] += 1
     counts = [f"{len(members)} {state}" for state, members in by_state.items()]
-    columns = [room for room in dict.fromkeys(rooms.values()) if ("all", room) in cells]
+    columns = [room for room in dict.fromkeys(rooms.values()) if (EVERY, room) in cells]
     parts = [f"{len(jobs)} jobs: {', '.join(counts)}", _run(known), _table(cells, columns)]
     limits = {"failed": len(jobs), "running": SHOWN}
     parts += [_named(state, by_state[state], known, limit) for state, limit in limits.items()]
@@ -74,9 +76,10 @@ def _run(known: Events) -> str:
 
 def _table(cells: Mapping[tuple[str, str], Counter[str]], rooms: Sequence[str]) -> str:
     """Done of all in each cell, then how many run (r) and failed (f)."""
-    languages = sorted({language for language, _ in cells} - {"-", "all"})
+    languages = sorted({language for language, _ in cells} - {"-", EVERY})
     rows = [
-        [language, *(_cell(cells.get((language, room))) for room in rooms)] for language in [*languages, "-", "all"]
+        [language or "all", *(_cell(cells.get((language, room))) for room in rooms)]
+        for language in [*languages, "-", EVERY]
     ]
     return grid(["done/all", *rooms], rows, left=1) + "\nr: running, f: failed, -: of no one language"
 

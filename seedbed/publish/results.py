@@ -11,8 +11,9 @@ from seedbed.encoders.models.digests import vectors_digest
 from seedbed.evaluation import protocols
 from seedbed.evaluation.protocols import Metric
 from seedbed.evaluation.significance import LEAST_ITEMS, percent, replicates
-from seedbed.io import UserError, read_json, read_table
+from seedbed.io import UserError, read_json
 from seedbed.markdown import table
+from seedbed.tables.measures import of_items
 from seedbed.tables.settings import Statistics
 from seedbed.tables.tabulate import DECIMALS
 
@@ -122,20 +123,15 @@ def _numbers(
     The interval is the percentiles of a bootstrap over test items, since one encoder has one seed; None: the metric has
     none, or too few items.
     """
-    value, interval = score["metrics"][metric.key], None
-    if metric.items:
-        rows = read_table(path.with_name(score["items"]), ["id", *metric.items])
-        by = metric.by.for_orders(rows)
-        items = by.read(rows, list(metric.items))
-        exact = float(by.statistic(items))
-        if not abs(exact - value) < 1e-4:  # so that NaN fails too
-            raise UserError(f"{path}: {metric.key} does not follow from its items; delete it and run Snakemake again")
-        value = exact
-        if score["n"] >= LEAST_ITEMS:
-            drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
-            low, high = by.interval(drawn[""], statistics.level)
-            interval = _rounded(metric, low), _rounded(metric, high)
-    return _rounded(metric, value), interval
+    try:
+        _, items, by, value = of_items(path, score["items"], metric, score["metrics"][metric.key])
+    except UserError as error:
+        raise UserError(f"{error}; delete {path} and run Snakemake again") from None
+    if not metric.items or len(items) < LEAST_ITEMS:
+        return _rounded(metric, value), None
+    drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
+    low, high = by.interval(drawn[""], statistics.level)
+    return _rounded(metric, value), (_rounded(metric, low), _rounded(metric, high))
 
 
 def _rounded(metric: Metric, value: float) -> float:

@@ -2,7 +2,7 @@
 // What the report does where scripts run. Without them the page shows the same: tables as they are, and all triplets.
 
 // ---- Tables: a heading sorts by its column, from the highest, then from the lowest, then as it was.
-const NUMBER = /^[\s*]*([-\u2212]?\d[\d,]*(\.\d+)?)/;
+const NUMBER = /^[\s*]*([-+\u2212]?\d[\d,]*(\.\d+)?)/;
 
 function valueOf(row, place) {
   const cell = row.cells[place];

@@ -36,11 +36,20 @@ def cell(row: pd.Series, best: str | None, decimals: int = 1) -> str:
 
 def difference(row: Mapping[str, Any], decimals: int = 1) -> str:
     """A difference with its interval, such as `+1.9 [0.3, 3.5] ▲`."""
-    number = f"{row['difference']:+z.{decimals}f}"
     if pd.isna(row["difference_low"]):
-        return number
-    within = {"low": row["difference_low"], "high": row["difference_high"]}
-    return f"{number} {interval(within, decimals)}{mark(row)}"
+        return signed(row["difference"], decimals)
+    return f"{with_interval(row, decimals)}{mark(row)}"
+
+
+def with_interval(row: Mapping[str, Any], decimals: int = 1) -> str:
+    """A difference with its interval, without a mark: `-0.0 [-0.1, -0.0]`."""
+    low, high = (signed(row[name], decimals).removeprefix("+") for name in ("difference_low", "difference_high"))
+    return f"{signed(row['difference'], decimals)} [{low}, {high}]"
+
+
+def signed(value: float, decimals: int = 1) -> str:
+    """A difference with its sign, also where it is rounded to nothing: `-0.0`; of equal numbers `+0.0`."""
+    return f"{value + 0.0:+.{decimals}f}"  # -0.0 + 0.0 is 0.0
 
 
 def mark(row: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from seedbed import markdown, yamls
 from seedbed.resources import resource, spec_file
 from seedbed.settings import OnceEach, Settings, validated
 from seedbed.tables.cells import difference, interval, significant
+from seedbed.tables.measures import OTHER_DATA
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
@@ -272,7 +273,8 @@ def _comparisons(claim: Claim, table: pd.DataFrame, tests: pd.DataFrame) -> Iter
     """Each comparison that a table has of a claim, with the answer of `_better`; `tests`: see `_tests`."""
     if claim.cannot:
         return
-    mine = table[table["language"].isin(claim.languages) & table["delta"].notna()]
+    comparable = table["paper"].notna() & ~table["paper_note"].str.contains(OTHER_DATA, regex=False)
+    mine = table[table["language"].isin(claim.languages) & comparable]
     for language, rows in mine.groupby("language", sort=False):
         for label in claim.columns:
             better, than = (_side(rows, side, label) for side in (claim.better, claim.than))

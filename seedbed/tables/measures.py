@@ -24,6 +24,10 @@ from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import OVERLAP, Column
 from seedbed.triplets.overlap import by_row
 
+OTHER_DATA = "other data than the paper's"
+"""Note on a number of the paper that was measured on another test set, or over other languages, than ours."""
+UNNAMED = "of all texts together, or of languages that the paper does not name"
+"""Note on a number of the paper that no average over languages can be compared with."""
 OTHER = ""
 """Key, instead of a recipe, of another backbone's system that differences are taken from."""
 
@@ -52,8 +56,8 @@ class Measure:
     recipes, except for overlaps; without recipes of too few items."""
     items: dict[str, Items] | None
     """Per-item scores; None for averages, two-order tests, or too few items."""
-    papers_data: bool
-    """Whether the test set is the paper's."""
+    unlike: tuple[str, ...]
+    """Why it is no attempt at the paper's number, of OTHER_DATA and UNNAMED; empty: it is one."""
     rows: Mapping[str, float] = field(default_factory=dict)
     """Training rows of each system, mean over seeds; without systems whose number is unknown."""
 
@@ -108,7 +112,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
             f"{strange[0]}: not the items of {first}; score both on the same test set: "
             f"delete {_all_of(strange[0])} and {_all_of(first)}, and run Snakemake"
         )
-    names = [score.origin.casefold() for score in every]
+    names, papers = [score.origin.casefold() for score in every], block.column.paper_data
     items = {recipe: np.stack([score.items for score in by_seed]) for recipe, by_seed in found.items()}
     there = (~np.isnan(every[0].items)).sum(axis=0)  # of a pair's orders one may have fewer
     few = min(there, default=0) < LEAST_ITEMS
@@ -122,7 +126,7 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
         by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
         replicates=replicated,
         items=None if few or every[0].by.over_orders else items,
-        papers_data=all(any(part.casefold() in name for part in block.column.paper_data) for name in names),
+        unlike=() if all(any(part.casefold() in name for part in papers) for name in names) else (OTHER_DATA,),
         rows={
             recipe: float(np.mean([score.rows for score in by_seed]))
             for recipe, by_seed in found.items()
@@ -180,7 +184,7 @@ def _overlap(results: Path, block: Block, language: str, statistics: Statistics)
             if each.shape[1] >= LEAST_ITEMS
         },
         items=None,
-        papers_data=False,
+        unlike=(OTHER_DATA,),
     )
 
 
@@ -206,7 +210,7 @@ def average(measures: Sequence[Measure], weights: Sequence[float] | None = None)
         by_seed={recipe: np.average([each.by_seed[recipe] for each in measures], 0, weights) for recipe in common},
         replicates={recipe: np.average([each.replicates[recipe] for each in measures], 0, weights) for recipe in known},
         items=None,
-        papers_data=all(each.papers_data for each in measures),
+        unlike=tuple(dict.fromkeys(why for each in measures for why in each.unlike)),
     )
 
 
@@ -261,7 +265,28 @@ def _checked(path: Path, column: Column) -> _Score:
             f"{path}: no metric {metric.key!r}; if its language has no such class, give column {column.label!r} "
             "`languages`"
         )
-    names, value, rows = list(metric.items), score.metrics[metric.key], path.parent / score.items
+    table, items, by, value = of_items(path, score.items, metric, score.metrics[metric.key])
+    trained = score.encoder.rows if score.encoder else None
+    questions = table.filter(["id", ORDER, "gold"])
+    n = int(score.metrics[metric.count]) if metric.count else len(items)
+    return _Score(path, origins.in_words(score.dataset["origin"]), value, questions, items, n, by, trained)
+
+
+def of_items(
+    path: Path, name: str, metric: Metric, value: float
+) -> tuple[pd.DataFrame, NDArray[np.float64], Aggregate, float]:
+    """The items of a score file: their table, their numbers (n_items, k), how the metric follows from them, and the
+    metric as it does; of a metric without items `value`.
+
+    Args:
+        path: the score file.
+        name: the name of its file of items.
+        value: the metric as the score file has it, with fewer decimals.
+
+    Raises:
+        UserError: the items are missing or broken, or the metric does not follow from them.
+    """
+    names, rows = list(metric.items), path.parent / name
     table = _items(rows, names)
     by = metric.by.for_orders(table)
     try:
@@ -273,10 +298,7 @@ def _checked(path: Path, column: Column) -> _Score:
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
-    trained = score.encoder.rows if score.encoder else None
-    questions = table.filter(["id", ORDER, "gold"])
-    n = int(score.metrics[metric.count]) if metric.count else len(items)
-    return _Score(path, origins.in_words(score.dataset["origin"]), value, questions, items, n, by, trained)
+    return table, items, by, value
 
 
 def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:

@@ -25,10 +25,9 @@ OF_TRIPLETS = Protocol(kind="triplets", asks=("vectors",))
 """The protocol overlap as it would be declared: for encoders of any kind."""
 
 
-def metric_named(name: str) -> Metric:
-    """The metric with this name in the CSV of a table; if several protocols have one, that of the first by name."""
-    found = (protocols.metric(protocol, name) for protocol in protocols.names())
-    return OVERLAPS.get(name) or next(filter(None, found))
+def metric_of(protocol: str, name: str) -> Metric | None:
+    """A protocol's metric by its name in tables; None: it has no such metric."""
+    return OVERLAPS.get(name) if protocol == OVERLAP else protocols.metric(protocol, name)
 
 
 class Spec(Settings):
@@ -74,8 +73,8 @@ class Column(Settings):
     """The paper's name of the task; left out, the paper does not have this column."""
     paper_languages: int | None = None
     """Number of languages of the paper's average, if the paper prints only averages; an average of ours over another
-    number of languages is not compared with it. 0: the paper's number is over the texts of all languages as one sample,
-    and no average of ours is compared with it."""
+    number of languages is not compared with it. 0: no average of ours is compared with it, because the paper's number
+    is over the texts of all languages as one sample, or over languages that the paper does not name."""
     paper_data: OnceEach[str] = ()
     """Part of the origin of the paper's own test data; a number on other data is marked so."""
 
@@ -93,7 +92,7 @@ class Column(Settings):
     @property
     def measured(self) -> Metric | None:
         """The metric, as its protocol declares it; None: no such metric."""
-        return OVERLAPS.get(self.metric) if self.protocol == OVERLAP else protocols.metric(self.protocol, self.metric)
+        return metric_of(self.protocol, self.metric)
 
     @property
     def declared(self) -> Protocol:

@@ -13,14 +13,14 @@ import pandas as pd
 from seedbed.evaluation.metrics import Metric
 from seedbed.evaluation.significance import benjamini_hochberg, rounded
 from seedbed.io import UserError, atomic
-from seedbed.tables.measures import OTHER, Measure, average, difference, interval, lacks, measure
+from seedbed.tables.measures import OTHER, OTHER_DATA, UNNAMED, Measure, average, difference, interval, lacks, measure
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE, NAME, Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
 
 COLUMNS = [
-    "backbone", "column", "recipe", "method", "language", "task", "metric",
+    "backbone", "column", "recipe", "method", "language", "task", "protocol", "metric",
     "value", "low", "high", "n", "rows", "seeds", "sd",
     "baseline", "baseline_backbone", "level",
     "difference", "difference_low", "difference_high", "p", "p_items", "p_adjusted",
@@ -40,8 +40,6 @@ DECIMALS = {
 """Decimals of numeric columns; numbers are rounded once, so that CSV, Markdown and figures agree, and `p_adjusted` such
 that it stays on its side of 1 - level. Of our scores they are more than tables print, so that a small difference keeps
 its sign, and what is printed is as near as it can be."""
-OTHER_DATA = "other data than the paper's"
-"""Note on a number of the paper that was measured on another test set than ours."""
 REPRODUCED, NOT_REPRODUCED, NOT_RUN = "reproduced", "not reproduced", "not run"
 
 
@@ -127,9 +125,11 @@ def compare(measured: Measured, pairs: Sequence[tuple[str, str]], statistics: St
 
 def _average(measures: Sequence[Measure], blocks: Sequence[Block]) -> Measure:
     """The average of what was measured for blocks; over other languages than the paper's it is no attempt at its."""
-    whole = all(block.column.paper_languages in (None, len(block.tests)) for block in blocks)
     found = average(measures)
-    return replace(found, n=_items(measures, found), papers_data=found.papers_data and whole)
+    counts = [(block.column.paper_languages, len(block.tests)) for block in blocks]
+    other = (OTHER_DATA,) if any(papers not in (None, 0, ours) for papers, ours in counts) else ()
+    unnamed = (UNNAMED,) if any(papers == 0 for papers, _ in counts) else ()
+    return replace(found, n=_items(measures, found), unlike=found.unlike + other + unnamed)
 
 
 def _items(measures: Sequence[Measure], averaged: Measure) -> dict[str, int]:
@@ -166,7 +166,7 @@ def _means(
         whole = whole and mean.paper_languages in (None, languages[mean.label])
         parts[mean.label] = [each for label in had for each in parts[label]]
         n = _items(parts[mean.label], measured)
-        measured = replace(measured, n=n, papers_data=measured.papers_data and whole)
+        measured = replace(measured, n=n, unlike=measured.unlike + (() if whole else (OTHER_DATA,)))
         first = known[had[0]][0]
         block = first.model_copy(update={"column": mean.as_column(first.column)})
         known[mean.label] = block, measured
@@ -191,7 +191,8 @@ def _rows(
 
 def _constant(block: Block, statistics: Statistics) -> dict[str, Any]:
     """What all rows of a block have."""
-    what = {"backbone": block.backbone, "column": block.column.label, "metric": block.column.metric}
+    column = block.column
+    what = {"backbone": block.backbone, "column": column.label, "protocol": column.protocol, "metric": column.metric}
     return what | {"level": statistics.level}
 
 
@@ -245,10 +246,10 @@ def _printed(published: Published, row: Mapping[str, Any], measured: Measure, bl
         cell = published.average(*what, block.averaged or own)
     if cell is None:
         return {"paper_note": "", "paper_cell": "", "verdict": ""}
-    notes = [note for note in (cell.note, "" if measured.papers_data else OTHER_DATA) if note]
+    notes = dict.fromkeys(note for note in (cell.note, *measured.unlike) if note)
     printed = {"paper": cell.value, "paper_sd": cell.sd, "paper_note": "; ".join(notes), "verdict": ""}
     printed["paper_cell"] = NAME.join(published.key(*what, measured.language)) if cell.system else ""
-    if measured.papers_data:
+    if not measured.unlike:
         printed |= {"delta": row["value"] - cell.value, "verdict": verdict(row, cell.value)}
     return printed
 

@@ -18,7 +18,7 @@ from seedbed.study.model import Study
 from seedbed.tables.figures.specs import FigureSpec, Map
 from seedbed.tables.plan import Block
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import TableSpec, metric_named
+from seedbed.tables.specs import TableSpec, metric_of
 from seedbed.tables.tabulate import read
 from tests.rehearsal import cutting
 
@@ -83,7 +83,7 @@ def fault_of(row: dict | None) -> str:
         return "no row"
     if not math.isfinite(row["value"]):
         return "no number"
-    if pd.isna(row["low"]) and metric_named(row["metric"]).items and row["n"] >= LEAST_ITEMS:
+    if pd.isna(row["low"]) and metric_of(row["protocol"], row["metric"]).items and row["n"] >= LEAST_ITEMS:
         return f"no interval of {row['n']:.0f} items"
     return ""
 

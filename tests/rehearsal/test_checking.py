@@ -26,7 +26,7 @@ def miners():
 def made(tmp_path):
     """A study whose only table is figure 10's, and its rows, which the test may change."""
     study = cutting.cut(cutting.PAPERS["000"]).study
-    numbers = {"metric": "spearman", "value": 50.0, "low": 40.0, "high": 60.0, "n": 24}
+    numbers = {"protocol": "sts", "metric": "spearman", "value": 50.0, "low": 40.0, "high": 60.0, "n": 24}
     rows = [
         dict(zip(("backbone", "column", "recipe", "language"), cell, strict=True)) | numbers
         for cell in checking.cells(TablePlan.get(study, LAMBDA).blocks)

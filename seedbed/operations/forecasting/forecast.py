@@ -60,7 +60,8 @@ def hours_of(plan: Plan, jobs: list[Job], records: Records) -> dict[str, object]
             sums["tokens"] += work.tokens
             memory = max(memory, speed.memory * job.asks("mem_mb") / HEADROOM)
     basis = "done" if not jobs else "measured" if all(counts) else "guessed" if not any(counts) else "partly"
-    sizes = {"memory_mb": math.ceil(memory), "gpu_mb": max((job.asks("gpu_mb") for job in jobs), default=0)}
+    held = max((job.asks("gpu_mb") for job in jobs), default=0) if plan.device == "gpu" else 0
+    sizes = {"memory_mb": math.ceil(memory), "gpu_mb": held}
     sizes |= {"disk_mb": round(sums.pop("disk") / MB, 2), "tokens": round(sums.pop("tokens"))}
     return {"jobs": len(jobs), **sums, **sizes, "records": sum(counts), "basis": basis}
 
@@ -148,13 +149,14 @@ def _summary(by_rule: pd.DataFrame, settings: Forecast) -> str:
     """The sum of all, and its price. Rules are wrong independently: their ranges add in quadrature."""
     gpu, cpu = (_bounds(by_rule, kind) for kind in ("gpu_hours", "cpu_hours"))
     text = ", ".join(
-        f"**{_hours(middle)} {label}** ({_hours(low)} to {_hours(high)})"
+        f"**{_rounded(middle)} {label}** ({_rounded(low)} to {_rounded(high)})"
         for label, (low, middle, high) in (("GPU-hours", gpu), ("CPU-hours", cpu))
     )
     text += f", {size_of(by_rule['disk_mb'].sum())} of disk, {_count(by_rule['tokens'].sum())} tokens."
     if settings.gpu_hour or settings.cpu_hour:
         low, middle, high = settings.gpu_hour * gpu + settings.cpu_hour * cpu
-        text += f" Price: {middle:.0f} {settings.currency} ({low:.0f} to {high:.0f})."
+        price = f"{_rounded(middle)} {settings.currency}".strip()
+        text += f" Price: {price} ({_rounded(low)} to {_rounded(high)})."
     return text
 
 
@@ -176,10 +178,11 @@ def range_of(row: Mapping[str, float], kind: str) -> str:
     """Hours with their range."""
     if not row[kind]:
         return "0"
-    return f"{_hours(row[kind])} ({_hours(row[f'{kind}_low'])}-{_hours(row[f'{kind}_high'])})"
+    return f"{_rounded(row[kind])} ({_rounded(row[f'{kind}_low'])}-{_rounded(row[f'{kind}_high'])})"
 
 
-def _hours(value: float) -> str:
+def _rounded(value: float) -> str:
+    """Hours, or a price."""
     if 0 < value < 0.01:
         return "<0.01"
     return f"{value:.0f}" if value >= 10 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"

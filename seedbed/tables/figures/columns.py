@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, methods_of, systems
 from seedbed.tables.figures.specs import Columns
-from seedbed.tables.figures.style import PALE, Margins, colours, marks_of, named, ordered, write_around
+from seedbed.tables.figures.style import PALE, Margins, colours, marks_of, named, ordered, wrapped, write_around
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.75, foot=0.85, left=0.62, right=0.2, between=0.85)
@@ -23,8 +23,9 @@ def draw(table: pd.DataFrame, spec: Columns, names: Mapping[str, str]) -> Figure
     shades = colours(lines.values(), spec)
     marks = marks_of(shades)
     rows, across = -(-len(panels) // spec.across), min(spec.across, len(panels))
-    figure = MARGINS.canvas(spec, len(lines), spec.height, rows)
     inside = (spec.width - MARGINS.left - MARGINS.right - (across - 1) * GAP) / across
+    panels = [(wrapped(title, inside), places, shown) for title, places, shown in panels]
+    figure = MARGINS.canvas(spec, lines.values(), spec.height, rows, [title for title, _, _ in panels])
     figure.subplots_adjust(wspace=GAP / inside)
     grid = figure.subplots(rows, across, squeeze=False).ravel()
     for axes, (title, places, shown) in zip(grid, panels, strict=False):

@@ -1,8 +1,8 @@
 """Dots with intervals for each recipe and language, a panel for each backbone and column."""
 
 from collections.abc import Mapping
+from itertools import product
 from statistics import fmean
-from textwrap import fill
 from typing import Any
 
 import pandas as pd
@@ -20,17 +20,18 @@ from seedbed.tables.figures.style import (
     colours,
     draw_interval,
     named,
+    wrapped,
     write_around,
     write_beside,
 )
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import metric_named
+from seedbed.tables.specs import metric_of
 
 MARGINS = Margins(head=0.72, foot=0.78, left=1.3, right=0.35, between=0.62)
 GAP = 1.6
 """Distance between two languages, in dots."""
-LETTER = 0.085
-"""Inches of a letter of a panel's title, which has several lines in a narrow panel."""
+BETWEEN = 0.14
+"""Distance between two panels, in their width."""
 ROWS = "training rows"
 """Heading of the numbers of training rows."""
 
@@ -45,15 +46,20 @@ def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
     backbones, columns = table["backbone"].unique(), table["column"].unique()
     places, shades = _places(table), colours(table["recipe"], spec)
     methods = methods_of(table)
-    figure = MARGINS.canvas(spec, len(shades), spec.spacing * (max(places.values()) + GAP), len(backbones))
-    figure.subplots_adjust(wspace=0.14)
+    inside = (spec.width - MARGINS.left - MARGINS.right) / (len(columns) + BETWEEN * (len(columns) - 1))
+    titles = {
+        (backbone, column): wrapped(column if backbone == AVERAGE else f"{column}, {backbone}", inside)
+        for backbone, column in product(backbones, columns)
+    }
+    height = spec.spacing * (max(places.values()) + GAP)
+    figure = MARGINS.canvas(spec, [*methods.values()], height, len(backbones), titles.values())
+    figure.subplots_adjust(wspace=BETWEEN)
     grid = figure.subplots(len(backbones), len(columns), squeeze=False, sharex="col", sharey=True)
     _name_languages(grid[0, 0], places, names)
     for backbone, row in zip(backbones, grid, strict=True):
         for column, axes in zip(columns, row, strict=True):
             _panel(axes, table[(table["backbone"] == backbone) & (table["column"] == column)], places, shades)
-            title = column if backbone == AVERAGE else f"{column}, {backbone}"
-            axes.set_title(fill(title, int(axes.get_position().width * spec.width / LETTER), break_on_hyphens=False))
+            axes.set_title(titles[backbone, column])
         _name_rows(row[0], table[table["backbone"] == backbone], places)
     write_around(figure, table, spec, {methods[recipe]: shade for recipe, shade in shades.items()})
     return figure
@@ -98,7 +104,7 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
         if language == AVERAGE:
             axes.axhspan(*edges, color=BAND, zorder=0)
         axes.vlines(rows.loc[rows["recipe"] == rows["baseline"], "value"], *edges, color=PALE, lw=0.9, ls=":", zorder=1)
-        metric = metric_named(rows["metric"].iloc[0])
+        metric = metric_of(rows["protocol"].iloc[0], rows["metric"].iloc[0])
         best = best_of(rows, metric)
         for height, row in zip(heights, rows.to_dict("records"), strict=True):
             _dot(axes, height, row, colours[row["recipe"]])
@@ -107,8 +113,8 @@ def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str
             write_beside(axes, height, value, fontsize=6.5, **style)
     axes.grid(axis="x")
     axes.tick_params(labelbottom=True)
-    for name in block["metric"].iloc[:1]:
-        axes.set_xlabel(axis_label(name))
+    for row in block.iloc[:1].to_dict("records"):
+        axes.set_xlabel(axis_label(row))
 
 
 def _dot(axes: Axes, height: float, row: Mapping[str, Any], colour: str) -> None:

@@ -8,12 +8,14 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import systems
 from seedbed.tables.figures.specs import Groups
-from seedbed.tables.figures.style import Margins, colours, draw_interval, marks_of, write_around
+from seedbed.tables.figures.style import Margins, colours, draw_interval, marks_of, wrapped, write_around
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.65, right=0.2, between=0.75)
 ACROSS = 5
 """Panels in a row."""
+BETWEEN = 0.08
+"""Distance between two panels, in their width."""
 ROW = 1.2
 """Distance between two groups beyond their dots, in dots."""
 UNKNOWN = "not known"
@@ -35,8 +37,11 @@ def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
     heights = {group: place * (len(columns) + ROW) for place, group in enumerate(order)}
     sizes = rows.groupby("group")["language"].nunique()
     down, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
-    figure = MARGINS.canvas(spec, len(columns), spec.spacing * (len(columns) + ROW) * len(order), down)
-    figure.subplots_adjust(wspace=0.08)
+    inside = (spec.width - MARGINS.left - MARGINS.right) / (across + BETWEEN * (across - 1))
+    panels = {system: wrapped(label, inside) for system, label in panels.items()}
+    height = spec.spacing * (len(columns) + ROW) * len(order)
+    figure = MARGINS.canvas(spec, columns, height, down, panels.values())
+    figure.subplots_adjust(wspace=BETWEEN)
     grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
     middle = (len(columns) - 1) / 2
     for axes, ((backbone, recipe), label) in zip(grid, panels.items(), strict=False):

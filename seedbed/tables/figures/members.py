@@ -28,14 +28,15 @@ def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure
     over = [recipe for recipe in spec.over if recipe in methods]
     shades = colours(over, spec)
     deepest = max(len(panel) for panel in panels.values())
-    figure = MARGINS.canvas(spec, len(over), spec.spacing * (len(over) + GAP) * deepest, len(panels))
+    legend = {f"over {methods[recipe]}": shades[recipe] for recipe in over}
+    figure = MARGINS.canvas(spec, legend, spec.spacing * (len(over) + GAP) * deepest, len(panels))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True).ravel()
     for axes, ((backbone, column), panel) in zip(grid, panels.items(), strict=True):
         _panel(axes, panel, over, shades, names)
         axes.set_title(f"{column}, {backbone}")
         axes.set_ylim(deepest * (len(over) + GAP) - GAP, -GAP)
         axes.set_xlabel(spec.x_label)
-    write_around(figure, table, spec, {f"over {methods[recipe]}": shades[recipe] for recipe in over})
+    write_around(figure, table, spec, legend)
     return figure
 
 
@@ -87,7 +88,8 @@ def _panel(
             axes.plot(panel.loc[code, f"{recipe} paper"], height + place, "o", ms=4, color=INK, mfc="white", mew=0.8)
         counts = [f"{panel.loc[code, f'{recipe} pairs']:.0f}" for recipe in over]
         told = ", ".join(counts if len({*counts}) > 1 else counts[:1])
-        write_beside(axes, height + (len(over) - 1) / 2, f"{told} pairs", fontsize=6.5, color=PALE)
+        told += " pair" if told == "1" else " pairs"
+        write_beside(axes, height + (len(over) - 1) / 2, told, fontsize=6.5, color=PALE)
     axes.axvline(0, color=PALE, lw=0.8)
     middle = (len(over) - 1) / 2
     axes.set_yticks([height + middle for height in heights.values()], [named(code, names) for code in heights])

@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, methods_of, without_lone_average
+from seedbed.tables.cells import languages_of, methods_of, signed, without_lone_average
 from seedbed.tables.figures.specs import Pairs
 from seedbed.tables.figures.style import (
     BAND,
@@ -21,10 +21,10 @@ from seedbed.tables.figures.style import (
     write_beside,
 )
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import metric_named
+from seedbed.tables.specs import metric_of
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
-"""Every panel of the row has the left margin, for its names."""
+"""Every panel of the row has both, for its names and differences."""
 ROW = 1.6
 """Distance between two lines, in the spacing of dots."""
 GAP = 0.9
@@ -41,9 +41,9 @@ def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
     shades = colours(sides, spec)
     places = {title: _places(part) for title, part in panels.items()}
     deepest = max(max(each.values()) for each in places.values())
-    figure = MARGINS.canvas(spec, len(sides), spec.spacing * ROW * (deepest + 2))
-    inside = (spec.width - MARGINS.left * len(panels) - MARGINS.right) / len(panels)
-    figure.subplots_adjust(wspace=MARGINS.left / inside)
+    figure = MARGINS.canvas(spec, sides, spec.spacing * ROW * (deepest + 2))
+    between = MARGINS.left + MARGINS.right
+    figure.subplots_adjust(wspace=between / (spec.width / len(panels) - between))
     grid = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
     for axes, (title, part) in zip(grid, panels.items(), strict=True):
         own = {column: shades[side] for column, side in spec.pairs[title].items()}
@@ -108,5 +108,5 @@ def _pair(axes: Axes, height: float, rows: list[dict[str, Any]], shades: Mapping
         draw_interval(axes, height, row["low"], row["high"], shade, lw=5, alpha=0.35)
         axes.plot(row["value"], height, "o", ms=5.6, color=shade, mec="white", mew=0.5, zorder=3)
     if len(values) == 2:
-        decimals = metric_named(rows[0]["metric"]).decimals
-        write_beside(axes, height, f"{values[0] - values[1]:+z.{decimals}f}", fontsize=7, color=INK)
+        decimals = metric_of(rows[0]["protocol"], rows[0]["metric"]).decimals
+        write_beside(axes, height, signed(values[0] - values[1], decimals), fontsize=7, color=INK)

@@ -7,10 +7,13 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import Plane
-from seedbed.tables.figures.style import PALE, colours, named, write_around
+from seedbed.tables.figures.style import PALE, Margins, colours, named, wrapped, write_around
 
-PANEL, ACROSS = 2.5, 4
+MARGINS = Margins(head=0.78, foot=0.8, left=0.7, right=0.29, between=0.9)
+PANEL, ACROSS = 1.6, 4
 """Inches of a panel's height, and panels in a row."""
+BETWEEN = 0.42
+"""Distance between two panels, in their width."""
 
 
 def draw(table: pd.DataFrame, spec: Plane, names: Mapping[str, str]) -> Figure:
@@ -19,19 +22,20 @@ def draw(table: pd.DataFrame, spec: Plane, names: Mapping[str, str]) -> Figure:
     wide = table.pivot(index=["backbone", "language", "recipe"], columns="column", values=["value", "low", "high"])
     panels = list(dict.fromkeys(zip(table["backbone"], table["language"], strict=True)))
     shades = colours(table["recipe"], spec)
-    rows = -(-len(panels) // ACROSS)
-    height = 1.6 + PANEL * rows
-    figure = Figure(figsize=(spec.width, height))
-    grid = figure.subplots(rows, min(ACROSS, len(panels)), squeeze=False).ravel()
-    figure.subplots_adjust(
-        left=0.7 / spec.width, right=0.97, top=1 - 1.0 / height, bottom=0.8 / height, hspace=0.6, wspace=0.42
-    )
-    for axes, (backbone, language) in zip(grid, panels, strict=False):
+    rows, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
+    inside = (spec.width - MARGINS.left - MARGINS.right) / (across + BETWEEN * (across - 1))
+    titles = [wrapped(f"{named(language, names)}, {backbone}", inside) for backbone, language in panels]
+    methods = methods_of(table)
+    legend = {methods[recipe]: shade for recipe, shade in shades.items()}
+    figure = MARGINS.canvas(spec, legend, PANEL, rows, titles)
+    figure.subplots_adjust(wspace=BETWEEN)
+    grid = figure.subplots(rows, across, squeeze=False).ravel()
+    for axes, title, (backbone, language) in zip(grid, titles, panels, strict=False):
         for recipe, point in wide.loc[(backbone, language)].iterrows():
             at = (point["value", x], point["value", y])
             axes.plot([at[0]] * 2, [point["low", y], point["high", y]], color=shades[recipe], lw=2.2, alpha=0.45)
             axes.plot(*at, "o", color=shades[recipe], ms=5.6, mec="white", mew=0.5)
-        axes.set_title(f"{named(language, names)}, {backbone}")
+        axes.set_title(title)
         axes.set_xlabel(x)
         axes.set_ylabel(y)
         axes.tick_params(labelcolor=PALE)
@@ -39,6 +43,5 @@ def draw(table: pd.DataFrame, spec: Plane, names: Mapping[str, str]) -> Figure:
         axes.locator_params(nbins=5)  # long numbers would run into one another
     for axes in grid[len(panels) :]:
         axes.remove()
-    methods = methods_of(table)
-    write_around(figure, table, spec, {methods[recipe]: shade for recipe, shade in shades.items()})
+    write_around(figure, table, spec, legend)
     return figure

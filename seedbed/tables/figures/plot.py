@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from seedbed.io import UserError
 from seedbed.names import languages_of
 from seedbed.tables.figures import columns, curve, dots, groups, members, pairs, plane, shares, texts, translations
-from seedbed.tables.figures.specs import FigureSpec, Groups, Map, Members
+from seedbed.tables.figures.specs import Columns, Curve, FigureSpec, Groups, Map, Members, Shares
 from seedbed.tables.figures.style import STYLE
 from seedbed.tables.published import AVERAGE
 
@@ -35,8 +35,8 @@ def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, 
         facts: language code -> its name, family and script; without a name the code is printed.
 
     Raises:
-        UserError: the table has none of the spec's backbones or columns, a plane has not two columns, groups have no
-            language, or members no pair or recipe.
+        UserError: the table has none of the spec's backbones, columns or recipes; a plane has not two columns; groups
+            have no language, members no pair or recipe, lines over columns and shares no average.
     """
     by = spec.by if isinstance(spec, Groups) else "name"
     names = {code: known.get(by, "") for code, known in facts.items()}
@@ -59,8 +59,16 @@ def _shown(table: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:
         raise UserError(f"{where}: groups are of languages; the table has but averages over them")
     if isinstance(spec, Members):
         _require_members(shown, spec, where)
-    if spec.columns and not shown["column"].isin(spec.columns).any():
+    own = shown[shown["column"].isin(spec.columns)] if spec.columns else shown
+    if own.empty:
         raise UserError(f"{where}: none of its columns in the table; it has {_distinct(shown, 'column')}")
+    points = {recipe for each in spec.series.values() for recipe in each} if isinstance(spec, Curve) else set()
+    if points and not shown["recipe"].isin(points).any():
+        raise UserError(f"{where}: none of its recipes in the table; it has {_distinct(shown, 'recipe')}")
+    several = isinstance(spec, Shares) and own["language"].nunique() > 1
+    if (several or (isinstance(spec, Columns) and not spec.by_language)) and not (own["language"] == AVERAGE).any():
+        lacking = "it shows averages over languages, and no recipe of its columns is scored in all of them"
+        raise UserError(f"{where}: {lacking}; give one that is, or `by_language: true` to a figure of kind columns")
     return shown
 
 

@@ -1,6 +1,7 @@
 """Shares of a whole: a row for each part, with a dot and interval for each recipe, and the share by chance."""
 
 from collections.abc import Mapping
+from itertools import product
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -8,7 +9,7 @@ from matplotlib.figure import Figure
 
 from seedbed.tables.cells import languages_of, methods_of
 from seedbed.tables.figures.specs import Shares
-from seedbed.tables.figures.style import BAND, PALE, Margins, colours, draw_interval, write_around
+from seedbed.tables.figures.style import BAND, PALE, Margins, colours, draw_interval, wrapped, write_around
 from seedbed.tables.published import AVERAGE
 
 MARGINS = Margins(head=0.85, foot=0.85, left=1.5, right=0.25, between=0.8)
@@ -25,22 +26,27 @@ def draw(table: pd.DataFrame, spec: Shares, names: Mapping[str, str]) -> Figure:
     parts = list(dict.fromkeys(part for title in titles for part in _shown(whole, spec, title).values()))
     backbones, shades = list(whole["backbone"].unique()), colours(whole["recipe"], spec)
     heights = {part: place * (len(shades) + GAP) for place, part in enumerate(parts)}
-    figure = MARGINS.canvas(spec, len(shades) + 1, spec.spacing * (len(shades) + GAP) * len(parts), len(backbones))
     inside = (spec.width - MARGINS.left - MARGINS.right - BETWEEN * (len(titles) - 1)) / len(titles)
+    called = {
+        (backbone, title): wrapped(title if len(backbones) == 1 else f"{title}, {backbone}", inside)
+        for backbone, title in product(backbones, titles)
+    }
+    methods = methods_of(whole)
+    legend = {methods[recipe]: shade for recipe, shade in shades.items()} | {"uniform": PALE}
+    height = spec.spacing * (len(shades) + GAP) * len(parts)
+    figure = MARGINS.canvas(spec, legend, height, len(backbones), called.values())
     figure.subplots_adjust(wspace=BETWEEN / inside)
     grid = figure.subplots(len(backbones), len(titles), squeeze=False, sharex=True, sharey=True)
     for backbone, row in zip(backbones, grid, strict=True):
         for title, axes in zip(titles, row, strict=True):
             own = whole[whole["backbone"] == backbone].set_index("column")
             _panel(axes, own, _shown(whole, spec, title), spec.uniform[title], heights, shades)
-            axes.set_title(title if len(backbones) == 1 else f"{title}, {backbone}")
+            axes.set_title(called[backbone, title])
             axes.set_xlabel(spec.x_label)
     middle = (len(shades) - 1) / 2
     grid[0, 0].set_yticks([height + middle for height in heights.values()], list(heights))
     grid[0, 0].set_ylim(max(heights.values()) + len(shades) - 1 + GAP, -GAP)
     grid[0, 0].set_xlim(left=0)
-    methods = methods_of(whole)
-    legend = {methods[recipe]: shade for recipe, shade in shades.items()} | {"uniform": PALE}
     write_around(figure, whole, spec, legend, {"uniform": ""})
     return figure
 

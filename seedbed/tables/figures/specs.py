@@ -101,7 +101,16 @@ class Curve(Labelled):
     series: Places
     """Name of a line -> recipe -> its place on the x axis."""
     log_x: bool = False
-    """Make the x axis logarithmic."""
+    """Make the x axis logarithmic; every place must be above 0."""
+
+    @model_validator(mode="after")
+    def _has_logarithms(self) -> Self:
+        lowest = min((place for places in self.series.values() for place in places.values()), default=1)
+        if self.log_x and lowest <= 0:
+            raise ValueError(
+                f"log_x: place {lowest:g} of `series` has no logarithm; give places above 0, or leave it out"
+            )
+        return self
 
 
 class Plane(OfTable):

@@ -1,10 +1,12 @@
 """Shared parts of figures: fonts, colours, title, legend and note, and writing files."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from textwrap import fill
 from typing import Any, NamedTuple
 
 import matplotlib
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -15,7 +17,7 @@ from seedbed.io import atomic
 from seedbed.tables.cells import methods_of
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.published import AVERAGE
-from seedbed.tables.specs import metric_named
+from seedbed.tables.specs import metric_of
 
 INK, PALE, BAND = "#222222", "#666666", "#F1F3F5"
 STYLE: dict[str, Any] = {
@@ -41,17 +43,22 @@ STYLE: dict[str, Any] = {
     "svg.fonttype": "path",
     "svg.hashsalt": "seedbed",  # without it the ids in the SVG are random
 }
-EDGE, LINE = 0.12, 0.22
-"""Inches from the figure's edge to its texts, and height of a line of the legend."""
+EDGE, LINE, TITLE = 0.12, 0.22, 0.15
+"""Inches from the figure's edge to its texts, and height of a line of the legend and of a panel's title."""
 LEGEND_COLUMNS = 6
+"""At most; of long labels fewer fit."""
+SMALL, BOLD = 0.066, 0.085
+"""Inches of a letter of a note or legend, and of a panel's title."""
+MARK = 0.42
+"""Inches of a legend's entry without its label."""
 MARKERS = "osD^vPX"
 """Shapes: seven, so that with eight colours combinations repeat late."""
 
 
-def axis_label(metric: str) -> str:
-    """A metric's name for an axis, with the factor of its values in tables."""
-    found = metric_named(metric)
-    return found.heading(metric) + (" × 100" if found.points == 100 else "")
+def axis_label(row: Mapping[str, Any]) -> str:
+    """The name of a table row's metric for an axis, with the factor of its values in tables."""
+    metric = metric_of(row["protocol"], row["metric"])
+    return metric.heading(row["metric"]) + (" × 100" if metric.points == 100 else "")
 
 
 def save(figure: Figure, svg: Path, png: Path, dpi: int) -> None:
@@ -84,24 +91,45 @@ class Margins(NamedTuple):
     right: float
     between: float = 0.0
 
-    def canvas(self, spec: FigureSpec, names: int, panel: float, rows: int = 1) -> Figure:
+    def canvas(
+        self, spec: FigureSpec, labels: Collection[str], panel: float, rows: int = 1, titles: Iterable[str] = ()
+    ) -> Figure:
         """An empty figure for panels.
 
         Args:
-            names: the number of entries of the legend.
+            labels: the entries of the legend.
             panel: height of a panel, in inches.
+            titles: of the panels, see `wrapped`; further lines of theirs are higher margins.
         """
-        head = self.head + LINE * -(-names // LEGEND_COLUMNS)
-        height = head + rows * panel + (rows - 1) * self.between + self.foot
+        more = TITLE * max((title.count("\n") for title in titles), default=0)
+        head = self.head + more + LINE * -(-len(labels) // legend_columns(labels, spec.width - 2 * EDGE))
+        between = self.between + more
+        height = head + rows * panel + (rows - 1) * between + self.foot
         figure = Figure(figsize=(spec.width, height))
         figure.subplots_adjust(
             left=self.left / spec.width,
             right=1 - self.right / spec.width,
             top=1 - head / height,
             bottom=self.foot / height,
-            hspace=self.between / panel,
+            hspace=between / panel,
         )
         return figure
+
+
+def legend_columns(labels: Collection[str], inches: float, most: int = LEGEND_COLUMNS) -> int:
+    """How many entries of a legend fit side by side into a width, at most `most`."""
+    lengths, count = [len(label) for label in labels], most
+    while count > 1:
+        columns = np.array_split(lengths, min(count, max(len(lengths), 1)))  # as matplotlib fills them
+        if sum(SMALL * column.max(initial=0) + MARK for column in columns) <= inches:
+            break
+        count -= 1
+    return count
+
+
+def wrapped(title: str, inches: float) -> str:
+    """A panel's title in lines that are no longer than the panel is wide."""
+    return fill(title, max(1, int(inches / BOLD)), break_on_hyphens=False)
 
 
 def named(language: str, names: Mapping[str, str]) -> str:
@@ -143,7 +171,8 @@ def write_title_and_note(figure: Figure, title: str, note: str) -> None:
     """Write a figure's title above it, and its note below."""
     width, height = figure.get_size_inches()
     figure.text(EDGE / width, 1 - EDGE / height, title, va="top", fontsize=12, fontweight="bold")
-    figure.text(EDGE / width, EDGE / height, note, va="bottom", fontsize=7.5, color=PALE)
+    lines = fill(note, int((width - 2 * EDGE) / SMALL))
+    figure.text(EDGE / width, EDGE / height, lines, va="bottom", fontsize=7.5, color=PALE)
 
 
 def write_around(
@@ -170,7 +199,7 @@ def write_around(
         bbox_to_anchor=(EDGE / width, 1 - (EDGE + 1.5 * LINE) / height),
         borderaxespad=0,
         borderpad=0,
-        ncols=LEGEND_COLUMNS,
+        ncols=legend_columns(legend, width - 2 * EDGE),
         handlelength=1.5,
         columnspacing=1.4,
     )

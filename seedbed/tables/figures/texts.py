@@ -8,14 +8,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.tables.figures.specs import Map
-from seedbed.tables.figures.style import styles, write_title_and_note
+from seedbed.tables.figures.style import TITLE, legend_columns, styles, wrapped, write_title_and_note
 
 BY = {"id": "by sentence", "language": "by language", "label": "by label"}
 """Column of the points -> title of the panel that is coloured by it."""
 HEAD, LEFT, BETWEEN, FOOT = 0.66, 0.15, 0.14, 0.3
 """Inches above the panels, at their sides and between them, and below the legends."""
 LINE, ACROSS = 0.2, 3
-"""Inches of a line of the legends, and their columns."""
+"""Inches of a line of the legends, and their columns at most."""
 
 
 def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
@@ -30,24 +30,27 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
     panel = (spec.width - 2 * LEFT - 2 * BETWEEN) / 3
     values = {by: points[by].unique() for by in ("id", "language")} | {"label": sorted(set(points["label"]))}
     looks = {by: styles(values[by], spec) for by in BY}
-    legend = LINE * max(-(-len(looks[by]) // ACROSS) for by in ("language", "label")) + 0.15
-    height = HEAD + len(encoders) * (panel + 0.3) + legend + FOOT
+    across = {by: legend_columns([*map(str, looks[by])], panel, ACROSS) for by in ("language", "label")}
+    legend = LINE * max(-(-len(looks[by]) // count) for by, count in across.items()) + 0.15
+    titles = {(encoder, by): wrapped(f"{encoder}, {title}", panel) for encoder in encoders for by, title in BY.items()}
+    above = TITLE * max(title.count("\n") for title in titles.values())
+    height = HEAD + len(encoders) * (panel + above + 0.3) + legend + FOOT
     figure = Figure(figsize=(spec.width, height))
     grid = figure.subplots(len(encoders), 3, squeeze=False)
     figure.subplots_adjust(
         left=LEFT / spec.width,
         right=1 - LEFT / spec.width,
-        top=1 - HEAD / height,
+        top=1 - (HEAD + above) / height,
         bottom=(FOOT + legend) / height,
         wspace=BETWEEN / panel,
-        hspace=0.3 / panel,
+        hspace=(0.3 + above) / panel,
     )
     for (encoder, own), row in zip(encoders.items(), grid, strict=True):
-        for (by, title), axes in zip(BY.items(), row, strict=True):
+        for by, axes in zip(BY, row, strict=True):
             _panel(axes, own, by, looks[by])
-            axes.set_title(f"{encoder}, {title}")
-    for place, by in ((1, "language"), (2, "label")):
-        _legend(grid[-1, place], looks[by])
+            axes.set_title(titles[encoder, by])
+    for place, (by, count) in enumerate(across.items(), start=1):
+        _legend(grid[-1, place], looks[by], count)
     one = next(iter(encoders.values()))
     note = f"{spec.note} {one['id'].nunique()} sentences in {one['language'].nunique()} languages.".strip()
     write_title_and_note(figure, spec.title, note)
@@ -86,11 +89,11 @@ def _panel(axes: Axes, points: pd.DataFrame, by: str, looks: Mapping[str, tuple[
     finish(axes)
 
 
-def _legend(axes: Axes, looks: Mapping[str, tuple[str, str]]) -> None:
+def _legend(axes: Axes, looks: Mapping[str, tuple[str, str]], across: int) -> None:
     """What colours mean, below a panel."""
     handles = [
         Line2D([], [], marker=marker, ls="", ms=5, color=colour, label=label)
         for label, (colour, marker) in looks.items()
     ]
     place = {"loc": "upper left", "bbox_to_anchor": (0, 0), "borderaxespad": 0.6, "borderpad": 0}
-    axes.legend(handles=handles, ncols=ACROSS, handlelength=0.8, handletextpad=0.4, columnspacing=0.9, **place)
+    axes.legend(handles=handles, ncols=across, handlelength=0.8, handletextpad=0.4, columnspacing=0.9, **place)

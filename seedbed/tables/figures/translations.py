@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from seedbed.tables.figures.specs import Map
-from seedbed.tables.figures.style import Margins, colours, write_title_and_note
+from seedbed.tables.figures.style import Margins, colours, wrapped, write_title_and_note
 from seedbed.tables.figures.texts import by_encoder, finish
 
 HEAD, SIDE, BETWEEN, FOOT = 0.66, 0.15, 0.14, 0.3
@@ -32,14 +32,15 @@ def draw(points: pd.DataFrame, spec: Map, names: Mapping[str, str]) -> Figure:
     rows = -(-len(encoders) // ACROSS)
     panel = (spec.width - 2 * SIDE - BETWEEN * (ACROSS - 1)) / ACROSS
     legend = LINE * -(-2 * len(shades) // ENTRIES) + 0.15
-    figure = Margins(HEAD, FOOT + legend, SIDE, SIDE, TITLE).canvas(spec, 0, panel, rows)
+    titles = {encoder: wrapped(encoder, panel) for encoder in encoders}
+    figure = Margins(HEAD, FOOT + legend, SIDE, SIDE, TITLE).canvas(spec, (), panel, rows, titles.values())
     figure.subplots_adjust(wspace=BETWEEN / panel)
     grid = figure.subplots(rows, ACROSS, squeeze=False)
     for axes in grid.flat[len(encoders) :]:
         axes.set_visible(False)
     for (encoder, own), axes in zip(encoders.items(), grid.flat, strict=False):
         _panel(axes, own, shades)
-        axes.set_title(encoder)
+        axes.set_title(titles[encoder])
     figure.legend(
         handles=_entries(points, shades, names),
         loc="upper left",

@@ -10,7 +10,7 @@ from seedbed.evaluation.significance import LEAST_ITEMS, alpha, percent
 from seedbed.tables.cells import methods_of, trained_on
 from seedbed.tables.published import AVERAGE
 from seedbed.tables.quotes import NO_INTERVAL, Quote, by_system
-from seedbed.tables.specs import OVERLAPS
+from seedbed.tables.specs import OVERLAP
 
 FEW = 6
 """Up to this many languages or columns, a legend names them one by one."""
@@ -175,4 +175,4 @@ def _are_pairs(rows: pd.DataFrame) -> bool:
 
 
 def is_overlap(block: pd.DataFrame) -> bool:
-    return block["metric"].iloc[0] in OVERLAPS
+    return block["protocol"].iloc[0] == OVERLAP

@@ -5,7 +5,7 @@ from typing import Any
 import pandas as pd
 
 from seedbed.evaluation.significance import percent
-from seedbed.tables.cells import grid
+from seedbed.tables.cells import grid, signed
 from seedbed.tables.published import KEY, NAME, Published
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
@@ -23,8 +23,8 @@ def papers_numbers(table: pd.DataFrame, spec: TableSpec, published: Published) -
     level = table["level"].iloc[0]
     text = (
         f"Of the {len(printed)} numbers that the paper prints here: {told}. Reproduced: the paper's number is within "
-        f"our {percent(level)}% interval over seeds and items. A number of ours on other data, or of another encoder, "
-        "is no attempt at the paper's, which counts as not run."
+        f"our {percent(level)}% interval over seeds and items. A number of ours on other data, over other languages, "
+        "or of another encoder, is no attempt at the paper's, which counts as not run."
     )
     if printed["ours"].str.len().max() > 1:
         text += " Where several rows of ours have one number of the paper, all are here, and all must reproduce it."
@@ -73,6 +73,7 @@ def _compared(cell: pd.Series | None, decimals: int) -> str:
     if cell is None:
         return ""
     ours = [
-        f"{row['value']:z.{decimals}f} ({row['delta']:+z.{decimals}f}){MARKS[row['verdict']]}" for row in cell["ours"]
+        f"{row['value']:z.{decimals}f} ({signed(row['delta'], decimals)}){MARKS[row['verdict']]}"
+        for row in cell["ours"]
     ]
     return " → ".join(filter(None, [f"{cell['paper']:.{decimals}f}", ", ".join(ours)]))

@@ -10,7 +10,7 @@ from seedbed.encoders.export.card import Usage, usage_of
 from seedbed.evaluation.metrics import lexical
 from seedbed.evaluation.significance import LEAST_ITEMS
 from seedbed.markdown import table
-from seedbed.tables.cells import interval
+from seedbed.tables.cells import interval, with_interval
 from seedbed.tables.quotes import NO_INTERVAL
 
 TITLE = "## The best encoder of each language"
@@ -130,8 +130,7 @@ def _difference(other: Mapping[str, Any]) -> str:
     """`+1.5 [-2.7, 6.1], not significantly different`; empty: there are too few items to say."""
     if "apart" not in other:
         return ""
-    number = {"value": other["difference"], "low": other["difference_low"], "high": other["difference_high"]}
-    return f"{'+' if number['value'] > 0 else ''}{_number(number)}, {_significance(other)[0]}"
+    return f"{with_interval(other)}, {_significance(other)[0]}"
 
 
 def _significance(other: Mapping[str, Any]) -> tuple[str, str]:

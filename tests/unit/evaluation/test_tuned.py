@@ -22,7 +22,7 @@ from seedbed.evaluation.settings import Task
 from seedbed.evaluation.significance import replicates
 from seedbed.evaluation.systems import Opening, open_system
 from seedbed.io import UserError, write_json, write_table
-from seedbed.tables.specs import Column, metric_named
+from seedbed.tables.specs import Column, metric_of
 
 GOLD = ["news", "sports", "religion", "news", "sports", "religion", "health", "news"]
 SAID = ["news", "news", "news", "sports", "sports", "health", "health", "news"]
@@ -72,7 +72,7 @@ def test_every_class_has_a_metric_by_its_name_and_an_interval() -> None:
     assert metric.heading("f1 of sports") == "F1 of sports"
     column = Column(label="Sports", protocol="tuned", metric="f1 of science/technology")
     assert column.measured.key == "f1_of_science/technology" and column.declared.tunes
-    assert metric_named("f1 of sports").key == "f1_of_sports" and metric_named("f1").key == "f1"
+    assert metric_of("tuned", "f1 of sports").key == "f1_of_sports" and metric_of("bitext", "f1 of sports") is None
     for wrong in ("f1 of ", "f1 of {label}", "f1 for sports"):
         assert protocols.metric("tuned", wrong) is None
         with pytest.raises(ValueError, match=f"no metric '{wrong}' in protocol tuned"):

@@ -472,12 +472,17 @@ def test_the_page_has_ranges_prices_and_errors(study):
     assert "1 not readable; 1 of jobs that these targets do not need" in page
     assert "Price: " in page and "EUR" in page and "How far off" in page
     assert len({len(line) for line in page.split("\n\n")[2].splitlines()}) == 1, "columns are aligned"
+    free = layout(forecast(plan, found), plan, found, Forecast(cpu_hour=1e-9))
+    assert " Price: <0.01 (<0.01 to <0.01)." in free, "not 0"
 
 
 def test_the_page_says_that_a_job_takes_a_gpu_only_if_there_is_one(study):
     plan, found = study
     said = "GPU-hours are those of jobs that take a GPU if there is one."
     without = Plan(plan.jobs, COSTS, "cpu")
+    asks = [replace(job, resources={**job.resources, "gpu_mb": 2_000}) for job in plan.jobs]
+    held = [forecast(Plan(asks, COSTS, device), found)["gpu_mb"].max() for device in ("gpu", "cpu")]
+    assert held == [2_000, 0]
     assert said in layout(forecast(plan, found), plan, found, Forecast())
     assert said not in layout(forecast(without, found), without, found, Forecast())
 

@@ -141,6 +141,9 @@ def test_what_was_said_last_of_a_job_is_known(say, tmp_path):
     with (tmp_path / EVENTS).open("a") as file:
         file.write('["six.ts')
     assert events.read(tmp_path) == known, "a line that a kill cut short"
+    with (tmp_path / EVENTS).open("a") as file:
+        file.write('\n5\n[]\n["one"]\nnull\n')
+    assert events.read(tmp_path) == known, "what another program wrote"
     assert events.read(tmp_path / "elsewhere") == Events()
 
 
@@ -228,6 +231,12 @@ def test_the_page_fits_a_terminal_and_counts_by_room_and_language(job, tmp_path)
     assert "train_encoder seed=1\n    " + broken.log in page
     assert "synthesise lang=hau shard=99 since 01 Jan" in page and page.endswith("and 16 more")
     assert max(map(len, page.replace(str(tmp_path), "").splitlines())) <= 120
+
+
+def test_allar_is_a_language_and_not_all_of_them(job):
+    jobs = [replace(job, wildcards={"lang": lang}, outputs=(lang,), log="") for lang in ("all", "hau", "hau")]
+    page = layout(jobs, rooms(), Events()).splitlines()
+    assert [line.split("|")[2].strip() for line in page if line.startswith("| all")] == ["0/1", "0/3"]
 
 
 def test_the_last_words_of_failed_jobs_stand_with_their_logs(say, tmp_path):

@@ -322,7 +322,7 @@ def test_numbers_that_do_not_follow_from_their_items_are_refused(other, tmp_path
     known = read_json(file)
     known["metrics"]["cosine_spearman"] = known["main_score"] = 0.9
     write_json(known, file)
-    with pytest.raises(UserError, match=r"cosine_spearman.*follow.*items"):
+    with pytest.raises(UserError, match=r"cosine_spearman.*items give.*delete"):
         published(encoder_in(other), tmp_path / "out")
 
 

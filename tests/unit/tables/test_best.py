@@ -242,6 +242,13 @@ def test_the_answer_says_in_one_sentence_and_a_table_what_is_best_and_how_it_com
     assert '    SentenceTransformer("results/best/hau").encode(["a sentence", "another one"])\n' in text
 
 
+def test_a_difference_that_is_rounded_to_nothing_keeps_its_sign():
+    below = told()
+    numbers = {"difference": -0.04, "difference_low": -0.06, "difference_high": -0.02, "apart": True}
+    below["test"]["others"]["base"] |= numbers
+    assert "| -0.0 [-0.1, -0.0], significantly worse |" in answer.text({"best": below})
+
+
 def test_what_others_report_is_a_row_with_its_source_and_without_a_verdict(scores):
     quoted = [Quote(system="BGE-M3", language="hau", value=56.5, source="their paper, table 2")]
     cell, _ = best.choose_encoder([block()], scores, ["dev"])

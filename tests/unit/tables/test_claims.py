@@ -11,6 +11,7 @@ import pytest
 from seedbed.io import UserError
 from seedbed.tables import claims
 from seedbed.tables.claims import Claim, Claims, Ours
+from seedbed.tables.measures import OTHER_DATA, UNNAMED
 from seedbed.tables.tabulate import COLUMNS, COMPARED
 
 CLAIMS = Claims.load()
@@ -78,14 +79,14 @@ def test_a_claim_of_no_row_or_column_is_refused(change: dict[str, object], messa
         Claim.model_validate(LORA | change)
 
 
-def made(low: float, difference: float, p: float, delta: float = 0.5) -> pd.DataFrame:
+def made(low: float, difference: float, p: float, note: str = "") -> pd.DataFrame:
     """Two rows of table 1: crosslingual with 70 [68, 72], and XL-LoRA, which is compared with it."""
     rows = [
         {"recipe": "crosslingual", "value": 70.0, "low": 68.0, "high": 72.0},
         {"recipe": "xllora", "value": 70 + difference, "low": low, "high": 90.0, "difference": difference, "p_adjusted": p},
     ]  # fmt: skip
     shared = {"backbone": "xlm-r", "column": "STS", "language": "avg", "n": 900, "seeds": 4, "baseline": "crosslingual"}
-    shared |= {"level": 0.95, "delta": delta, "paper_cell": "xllora|XLM-R|avg|STS|spearman"}
+    shared |= {"level": 0.95, "paper": 70.0, "paper_note": note, "paper_cell": "xllora|XLM-R|avg|STS|spearman"}
     return pd.DataFrame([shared | row for row in rows], columns=COLUMNS)
 
 
@@ -146,7 +147,9 @@ def test_without_intervals_and_tests_a_claim_is_undecided() -> None:
 
 
 def test_other_data_than_the_papers_are_no_attempt() -> None:
-    assert verdicts(made(69, 2, 0.01, delta=float("nan"))) == ""
+    assert verdicts(made(69, 2, 0.01, note=f"zero-shot; {OTHER_DATA}")) == ""
+    assert verdicts(made(69, 2, 0.01).assign(paper=float("nan"))) == ""
+    assert verdicts(made(69, 2, 0.01, note=UNNAMED)).endswith("| reproduced |"), "both of ours are over one set of them"
     assert claims.of_study(CLAIMS, {}, {}) == ""
 
 

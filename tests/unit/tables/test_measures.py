@@ -147,7 +147,7 @@ def test_the_best_average_of_a_column_is_bold(make, spec, monkeypatch, lower: bo
 def test_an_average_is_of_the_systems_that_all_languages_have() -> None:
     def of(language: str, n: int, **values: float) -> Measure:
         scores = {recipe: np.array([value]) for recipe, value in values.items()}
-        return Measure(language, "sts", dict.fromkeys(values, n), scores, scores, None, papers_data=True)
+        return Measure(language, "sts", dict.fromkeys(values, n), scores, scores, None, unlike=())
 
     found = average([of("hau", 80, a=0.2, b=0.9), of("ind", 81, a=0.4)])
     assert {recipe: values.tolist() for recipe, values in found.by_seed.items()} == {"a": [pytest.approx(0.3)]}

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from seedbed.io import UserError, write_table
 from seedbed.study.graph.available import Available
@@ -190,6 +191,16 @@ def test_the_difference_is_of_the_specs_first_dot_whatever_the_tables_order(tabl
     for own in (table, table.iloc[::-1]):
         written = {text.get_text() for axes in plot(own, spec, {}).axes for text in axes.texts}
         assert {f"{value:+.1f}" for value in differences} == {text for text in written if text[0] in "+-"}
+
+
+def test_differences_of_a_panel_stand_apart_from_the_names_of_the_next(table):
+    spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
+    figure = plot(table.assign(method="Prompted (SynCSE-partial)"), spec, {})
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    first, second = figure.axes
+    numbers = [text.get_window_extent(renderer) for text in first.texts if text.get_text()[0] in "+-"]
+    names = [label.get_window_extent(renderer) for label in second.get_yticklabels()]
+    assert numbers and max(box.x1 for box in numbers) < min(box.x0 for box in names)
 
 
 def test_a_panel_without_rows_is_left_out_and_a_figure_without_panels_told(table):

@@ -249,12 +249,15 @@ def test_a_number_on_other_data_is_marked(make, spec):
     assert "*4.1*†" in page(table, spec)
 
 
-@pytest.mark.parametrize("languages", [None, 2, 3])
+@pytest.mark.parametrize("languages", [None, 2, 3, 0])
 def test_an_average_is_an_attempt_at_the_papers_over_as_many_languages(study, spec, languages):
-    columns = [column.model_copy(update={"paper_languages": languages}) for column in spec.columns]
-    table = study.tabulate(spec.model_copy(update={"columns": columns}))
-    assert (cell(table, "xllora", "avg")["verdict"] != "") == (languages != 3)
-    assert ("other data than the paper's" in cell(table, "xllora", "avg")["paper_note"]) == (languages == 3)
+    columns = [column.model_copy(update={"paper_languages": languages}) for column in spec.columns[:1]]
+    mean = Overall(label="All", paper_task="STS")
+    table = study.tabulate(spec.model_copy(update={"columns": columns, "over_columns": [mean]}))
+    for row in (cell(table, "xllora", "avg"), cell(table, "xllora", "avg", column="All")):
+        assert (row["verdict"] != "", pd.notna(row["delta"])) == (languages in (None, 2),) * 2
+        assert ("other data than the paper's" in row["paper_note"]) == (languages == 3)
+        assert ("languages that the paper does not name" in row["paper_note"]) == (languages == 0)
     assert cell(table, "xllora", "hau")["verdict"] != ""
 
 
@@ -504,8 +507,10 @@ def test_a_table_survives_the_disk(table, tmp_path):
     assert lengths == {"value": 6, "difference_low": 6, "p_adjusted": 4, "n": 0}
 
 
-@pytest.mark.parametrize(("more", "mark"), [(0.0004, "▲"), (-0.0004, "▼")])
-def test_a_difference_below_what_is_printed_is_marked_by_its_sign(tmp_path, more, mark):
+@pytest.mark.parametrize(
+    ("more", "printed"), [(0.0004, "+0.000 [0.000, 0.000] ▲"), (-0.0004, "-0.000 [-0.000, -0.000] ▼")]
+)
+def test_a_difference_below_what_is_printed_is_marked_by_its_sign(tmp_path, more, printed):
     """Alignment of 600 pairs by two encoders that are nearly alike: the difference is printed as 0.000."""
     rng = np.random.default_rng(0)
     alike = rng.uniform(0.02, 0.03, 600)
@@ -525,7 +530,12 @@ def test_a_difference_below_what_is_printed_is_marked_by_its_sign(tmp_path, more
     measured = [*measure_blocks(blocks, scores, Statistics(), of_table)]
     write(tabulate(measured, Statistics(), Published(None, tmp_path)), tmp_path / "table.csv")
     row = cell(read(tmp_path / "table.csv"), "other", "hau", "Alignment", "b")
-    assert difference(row, 3) == f"+0.000 [0.000, 0.000] {mark}"
+    assert difference(row, 3) == printed
+
+
+def test_no_difference_has_no_minus():
+    none = {"difference": -0.0, "difference_low": -0.0, "difference_high": 0.04, "p_adjusted": 1.0, "level": 0.95}
+    assert difference(none) == "+0.0 [0.0, 0.0]"
 
 
 def test_a_tenth_is_rounded_from_the_score_itself(make, spec, tmp_path):

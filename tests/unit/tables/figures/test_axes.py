@@ -29,7 +29,7 @@ def test_axes_say_what_is_measured(name: str, x: set[str], y: set[str]) -> None:
     table = TableSpec.load(resource(f"tables/{spec.table}.yaml"))
     rows = [
         {
-            "backbone": backbone, "column": label, "metric": column.metric, "recipe": recipe, "method": method,
+            "backbone": backbone, "column": label, "protocol": column.protocol, "metric": column.metric, "recipe": recipe, "method": method,
             "language": language, "value": 50.0, "low": 48.0, "high": 52.0, "level": 0.95, "n": 90, "seeds": 2,
         }
         for backbone in spec.backbones or ("one",)

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from scripts import plot as program
 from seedbed.io import UserError
@@ -60,9 +61,18 @@ def test_a_real_difference_is_a_triangle(table, figure_spec):
     assert markers.count("^") == (real["difference"] > 0).sum() and markers.count("v") == (real["difference"] < 0).sum()
 
 
-@pytest.mark.parametrize(("metric", "best", "decimals"), [("accuracy", "max", 1), ("alignment", "min", 3)])
-def test_the_best_is_bold_be_it_the_highest_or_the_lowest(table, figure_spec, metric, best, decimals):
-    figure = plot(table.assign(metric=metric), figure_spec, {})
+@pytest.mark.parametrize(
+    ("protocol", "metric", "best", "decimals"),
+    [
+        ("math", "accuracy", "max", 1),
+        ("geometry", "alignment", "min", 3),
+        ("lengths", "mean", "max", 1),
+        ("norms", "mean", "max", 3),
+    ],
+)
+def test_the_best_is_bold_be_it_the_highest_or_the_lowest(table, figure_spec, protocol, metric, best, decimals):
+    """As the protocol's metric has it, of which another may have one of the same name."""
+    figure = plot(table.assign(protocol=protocol, metric=metric), figure_spec, {})
     bold = {text.get_text() for axes in figure.axes for text in axes.texts if text.get_fontweight() == "bold"}
     wanted = table.groupby(["column", "language"])["value"].agg(best)
     assert bold == {f"{value:z.{decimals}f}" for value in wanted}
@@ -104,6 +114,41 @@ def test_a_curve_passes_through_its_values(table, figure_spec):
     assert figure.axes[0].get_xscale() == "log"
 
 
+def test_each_line_of_a_curve_has_a_look_of_its_own(table, figure_spec):
+    spec = redrawn(figure_spec, kind="curve", series={"all": {"base": 1, "xllora": 100}}, x_label="triplets")
+    hau = table[table["language"] == "hau"]
+    many = pd.concat([hau.assign(language=f"language {number}") for number in range(2 * len(spec.palette))])
+    legend = plot(many, spec, {}).legends[0]
+    looks = {(line.get_color(), line.get_marker()) for line in legend.legend_handles}
+    assert len(looks) == 2 * len(spec.palette)
+
+
+def extents(figure, artists):
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    return [artist.get_window_extent(renderer) for artist in artists]
+
+
+@pytest.mark.parametrize("kind", ["dots", "plane", "curve", "groups", "members"])
+def test_long_names_stay_in_the_figure_and_apart(table, figure_spec, kind):
+    changes = {
+        "curve": {"series": {"all": {"base": 1, "xllora": 100}}},
+        "groups": {"by": "family"},
+        "members": {"recipe": "xllora", "over": ["base", "crosslingual"]},
+    }
+    spec = redrawn(figure_spec, kind=kind, note="What it shows, in " + "many words and " * 15, **changes.get(kind, {}))
+    spec = spec.updated({"paper_note": ""})
+    own = table.assign(method=table["method"] + ", which is trained on the text of somebody else")
+    own["backbone"] = "paraphrase-multilingual-mpnet-base-v2-of-somebody"
+    own["language"] = own["language"].replace({"hau": "eng-hau", "ind": "eng-ind"} if kind == "members" else {})
+    figure = plot(own, spec, {})
+    for box in extents(figure, [*figure.texts, *figure.legends]):
+        assert figure.bbox.x0 <= box.x0 and box.x1 <= figure.bbox.x1 and box.y1 <= figure.bbox.y1
+    (legend,) = extents(figure, figure.legends)
+    titles = extents(figure, [axes._left_title for axes in figure.axes if axes.get_visible()])
+    assert all(title.y1 < legend.y0 and title.x1 <= figure.bbox.x1 for title in titles)
+    assert not any(one.overlaps(other) for place, one in enumerate(titles) for other in titles[:place])
+
+
 def test_a_plane_has_a_point_for_each_recipe(table, figure_spec):
     figure = plot(table, redrawn(figure_spec, kind="plane"), {})
     assert len(figure.axes) == 3  # two languages and the average
@@ -119,5 +164,9 @@ def test_what_cannot_be_drawn_is_told(table, figure_spec):
         plot(table, figure_spec.updated({"backbones": ["mmbert"]}), {})
     with pytest.raises(UserError, match="a plane takes 2 columns"):
         plot(table[table["column"] == "STS"], redrawn(figure_spec, kind="plane"), {})
+    with pytest.raises(UserError, match=r"none of its recipes.*it has base, "):
+        plot(table, redrawn(figure_spec, kind="curve", series={"all": {"nobody": 1}}), {})
+    with pytest.raises(ValueError, match=r"log_x: place 0 .*above 0"):
+        redrawn(figure_spec, kind="curve", series={"all": {"base": 0, "xllora": 1}}, log_x=True)
     with pytest.raises(ValueError, match="series\n  Field required"):
         redrawn(figure_spec, kind="curve")

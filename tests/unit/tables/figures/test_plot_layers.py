@@ -44,7 +44,7 @@ def test_the_papers_numbers_are_hollow_and_dotted_in_the_colour_of_ours():
         assert list(theirs.get_ydata()) == [value + 3 for value in ours.get_ydata()]
         assert theirs.get_color() == ours.get_color() and theirs.get_linestyle() == ":"
         assert theirs.get_markerfacecolor() == "white" != ours.get_markerfacecolor()
-    assert any(text.get_text().endswith(FIGURE3.paper_note) for text in figure.texts)
+    assert any(" ".join(text.get_text().split()).endswith(FIGURE3.paper_note) for text in figure.texts)
     assert list(axes.get_xticks()) == list(range(1, 13))
 
 

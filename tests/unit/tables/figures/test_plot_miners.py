@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from seedbed.io import UserError
 from seedbed.languages import registry
@@ -73,6 +74,8 @@ def test_what_a_study_lacks_is_left_out():
     assert drawn["Labels, XL"] == [[1, 10]] * 2 and drawn["Labels, CS"] == [[1, 5, 10]]
     with pytest.raises(UserError, match=r"none of its columns.*has other"):
         plot(scores(["other"], ["avg"]), spec, {})
+    with pytest.raises(UserError, match=r"averages over languages.*by_language"):
+        plot(scores(["Bitext XL, k = 1"], ["hau"]), spec, {})
 
 
 def test_each_language_may_have_a_panel_of_its_own():
@@ -143,6 +146,18 @@ def points():
         for code in ("hau", "ind", "xyz")
     ]
     return pd.DataFrame(rows).assign(x=np.arange(66) % 7 + 0.5, y=np.arange(66) / 3)
+
+
+def test_long_names_of_backbones_and_classes_stay_in_a_map_and_apart():
+    classes = ["entertainment", "geography", "health", "politics", "science/technology", "sports", "travel"]
+    table = points().assign(label=[classes[place % 7] for place in range(66)])
+    names = {"labse": "paraphrase-multilingual-mpnet-base-v2"}
+    figure = plot(table.assign(backbone=table["backbone"].replace(names)), load("miners_map"), registry())
+    renderer = FigureCanvasAgg(figure).get_renderer()
+    titles = [axes._left_title.get_window_extent(renderer) for axes in figure.axes]
+    assert not any(one.overlaps(other) for place, one in enumerate(titles) for other in titles[:place])
+    legends = [axes.get_legend().get_window_extent(renderer) for axes in figure.axes if axes.get_legend()]
+    assert len(legends) == 2 and all(legend.x1 <= figure.bbox.x1 for legend in legends)
 
 
 def test_a_map_has_every_point_three_times_for_each_backbone():

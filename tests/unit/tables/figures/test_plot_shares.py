@@ -59,6 +59,8 @@ def test_panels_and_parts_that_a_study_lacks_are_left_out():
     figure = plot(table(few, languages=["hau"]), SHARES, registry())
     assert [axes.get_title(loc="left") for axes in figure.axes] == ["MLQARetrieval", "MGSM"]
     assert len(figure.axes[0].get_yticklabels()) == 3
+    with pytest.raises(UserError, match="averages over languages"):
+        plot(table(few, languages=["hau", "ind"]), SHARES, registry())
     with pytest.raises(UserError, match="none of its columns"):
         plot(table(["another"]), SHARES, registry())
 

@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import re
 import zipfile
 from html.parser import HTMLParser
 
@@ -10,6 +11,7 @@ import pytest
 
 from scripts import report as program
 from seedbed.io import UserError, write_json, write_table
+from seedbed.tables.cells import signed
 from seedbed.tables.report.comparison import comparisons
 from seedbed.tables.report.report import SCRIPT, Content, report
 from tests.programs import call
@@ -165,6 +167,11 @@ def test_its_one_script_is_this_projects_own_and_no_other_may_run(files, tmp_pat
     assert script == SCRIPT.read_text() and "</" not in script
     policy = f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
     assert page.policy == policy
+
+
+def test_the_script_sorts_differences_as_numbers():
+    number = re.search(r"NUMBER = /(.+)/;", SCRIPT.read_text(encoding="utf-8"))[1]
+    assert [float(re.match(number, signed(value))[1]) for value in (1.92, -0.3, 0.0)] == [1.9, -0.3, 0.0]
 
 
 def test_every_language_stands_on_the_page(files, tmp_path):
