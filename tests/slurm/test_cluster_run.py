@@ -45,7 +45,7 @@ def test_tables_and_all_that_lies_below_them_are_those_of_a_local_run(slurm, fin
                 assert theirs.read_bytes() == path.read_bytes(), theirs
                 compared[folder] += 1
     assert (
-        compared["tables"] == 3 and compared["figures"] == 2 and compared["triplets"] > 4 and compared["encoders"] > 2
+        compared["tables"] == 4 and compared["figures"] == 2 and compared["triplets"] > 4 and compared["encoders"] > 2
     )
 
 
