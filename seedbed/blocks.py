@@ -62,9 +62,9 @@ class Spool:
         self._file = tempfile.TemporaryFile()  # noqa: SIM115  it lasts as long as the spool
         self._blocks = self._rows = 0
         for block in blocks:
-            batch = pa.RecordBatch.from_pandas(block, preserve_index=False)
-            with pa.ipc.new_stream(self._file, batch.schema) as stream:  # a stream for each: columns may differ
-                stream.write_batch(batch)
+            table = pa.Table.from_pandas(block, preserve_index=False)
+            with pa.ipc.new_stream(self._file, table.schema) as stream:  # a stream for each: columns may differ
+                stream.write_table(table)
             self._blocks += 1
             self._rows += len(block)
 

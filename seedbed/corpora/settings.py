@@ -163,7 +163,7 @@ class Source(Settings):
     """Source column -> values to keep; a value ending in * is a prefix."""
     join: dict[str, dict[str, Any]] = {}
     """Columns from the same source read with other settings: one column by row id; or, with `by: {our column: its
-    column}`, all others of the first match. `keep: all` adds unmatched rows."""
+    column}` and without our `skip` and `first`, all others of the first match. `keep: all` adds unmatched rows."""
     replace: Replacements = {}
     """Our column -> regular expressions and replacements, in order; after `columns` and `join`."""
     transliterate: dict[str, Script] = {}
@@ -222,6 +222,15 @@ class Source(Settings):
             raise ValueError("buckets_by: it says what `buckets` hash, and they keep all rows; give both, or neither")
         if self.archive:
             _require_url(self.archive)
+        parts = [part for parts in self.divide.values() for part in parts]
+        if clash := sorted({*parts} & {*self.divide} | {part for part in parts if parts.count(part) > 1}):
+            raise ValueError(f"divide: two columns would be called {clash[0]!r}; give each part a name of its own")
+        names = [name for name in (*self.columns.values(), *self.where, *self.divide) if not isinstance(name, int)]
+        if self.by_position and names:
+            raise ValueError(
+                f"columns: by position no column has a name, such as {names[0]!r}; give the file a header and name "
+                "all, in `where` and `divide` too, or give positions alone"
+            )
         for column, expression in self.explode.items():
             try:
                 re.compile(expression)
@@ -231,6 +240,11 @@ class Source(Settings):
             self.joined(column)
         self.topped_up()
         return self
+
+    @property
+    def by_position(self) -> bool:
+        """Whether columns are known by their positions, as in a file without a header."""
+        return any(isinstance(place, int) for place in self.columns.values())
 
     def form_of(self, name: str) -> str | None:
         """The format of a file of this name, without `.gz`; None: its ending says none, nor does `format`."""
@@ -276,7 +290,7 @@ class Source(Settings):
         matching = {key: value for key, value in self.join[column].items() if key in Join.model_fields}
         changes = {key: value for key, value in self.join[column].items() if key not in Join.model_fields}
         ours = ("join", "replace", "transliterate", "explode", "following", "top_up", "otherwise")
-        ours += ("buckets", "buckets_by", "rows")
+        ours += ("buckets", "buckets_by", "rows", *(("skip", "first") if "by" in matching else ()))
         whole = self.without(*ours).model_dump(include={*ours})
         try:
             return self._elsewhere({**whole, **changes}), Join.model_validate(matching)

@@ -107,11 +107,20 @@ def _levels(sources: list[Source]) -> list[list[Source]]:
 def _separate(some: list[Source], others: list[Source]) -> bool:
     """Whether settings of the first sources of two lists, see `_levels`, leave no row that both have."""
     one, other = some[0], others[0]
+    wheres = product(_wheres(some), _wheres(others))
     return (
-        any(not _same_value(one.where[column], other.where[column]) for column in {*one.where} & {*other.where})
+        any(column == its and not _same_value(values, its_values) for (column, values), (its, its_values) in wheres)
         or (_parted(one.buckets, other.buckets) and _hashed(some) == _hashed(others))
-        or (_parted(_rows(one), _rows(other)) and one.sets == other.sets and _places(one) == _places(other))
+        # Of two sets of one source, whose rows follow one another, a row of the one is another row of the other.
+        or (_parted(_rows(one), _rows(other)) and _numbering(one) == _numbering(other) and some[1:] == others[1:])
     )
+
+
+def _wheres(sources: list[Source]) -> Iterator[tuple[Any, list[str]]]:
+    """Of each column in `where` of the first source where its texts are from, as of `_columns`, and its values."""
+    source, *inner = sources
+    known = _columns(inner)[0] if inner else {}
+    return ((known.get(column, column), values) for column, values in source.where.items())
 
 
 def _hashed(sources: list[Source]) -> tuple[Any, ...]:
@@ -174,6 +183,11 @@ def _parted(one: tuple[float, float], other: tuple[float, float]) -> bool:
 def _rows(source: Source) -> tuple[float, float]:
     """The rows that a source reads of all that its files have, which follow one another."""
     return source.skip, math.inf if source.first is None else source.skip + source.first
+
+
+def _numbering(source: Source) -> tuple[Any, ...]:
+    """What says which row of its files a number is: read by position, the header is a row."""
+    return source.sets, _places(source), source.form, source.by_position
 
 
 def _places(source: Source) -> list[str]:

@@ -175,7 +175,8 @@ def members(path: Path, pattern: str) -> Iterator[tuple[str, io.BufferedReader]]
         found = {str(file.relative_to(path)): (0, partial(file.open, "rb")) for file in own}
     elif zipfile.is_zipfile(path):
         container = zipfile.ZipFile(path)
-        found = {item.filename: (item.file_size, partial(_unzipped, container, item)) for item in container.infolist()}
+        files = [item for item in container.infolist() if not item.is_dir()]
+        found = {item.filename: (item.file_size, partial(_unzipped, container, item)) for item in files}
     elif (tar := _tar(path)) is not None:
         # By the entry: of several of one name, the last may be a link.
         found = {item.name: (item.size, partial(tar.extractfile, item)) for item in tar if item.isfile()}

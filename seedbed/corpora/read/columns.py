@@ -24,7 +24,7 @@ def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
     Args:
         blocks: rows with the source's columns.
         source: its settings `divide`, `where` and `columns` are used.
-        counts: rows are added here as `read`.
+        counts: rows are added here as `read`; those of sets are read before, and no longer `skipped`.
     """
     if source.divide:  # quotes are literal if all cells have them
         blocks = iter([concatenate(blocks)])
@@ -32,7 +32,10 @@ def renamed(blocks: Blocks, source: Source, counts: Counter[str]) -> Blocks:
     for block in blocks:
         table = _columns_of(block, source, before)
         before += len(table)
-        counts["read"] += len(table)
+        if source.sets:
+            counts["skipped"] -= len(table)
+        else:
+            counts["read"] += len(table)
         yield table
 
 
@@ -40,6 +43,8 @@ def _columns_of(table: pd.DataFrame, source: Source, before: int) -> pd.DataFram
     """The rows of one block with our columns; `before` rows are in earlier blocks."""
     table = table.reset_index(drop=True)
     for column, parts in source.divide.items():
+        if clash := sorted({*parts} & {*table}):
+            raise UserError(f"{origin_of(source)}: divide: there is a column {clash[0]!r}; give another name")
         table = table.join(_divided(column_of(table, column, source), parts, source))
     for column, allowed in source.where.items():
         values = column_of(table, column, source).str.normalize("NFC")

@@ -47,7 +47,7 @@ def fetch(
         blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
     texts = [name for name in COLUMNS[kind] if name not in NO_TEXT]
     if test or kind in WHOLE:
-        table = _shaped(concatenate(blocks), kind, texts, where)
+        table = _shaped(concatenate(_alike(blocks, kind, where)), kind, texts, where)
         blocks = iter([_count_oddities(table, kind, texts, where, counts if test else Counter())])
     else:
         blocks = _filtered((_shaped(block, kind, texts, where) for block in blocks), kind, texts, cleaning, counts)
@@ -116,6 +116,22 @@ def _shaped(table: pd.DataFrame, kind: Kind, texts: list[str], where: str) -> pd
         table, texts = in_place(table, where), ["question"]
     _require_one_line(table.drop(columns=texts), where)
     return table.assign(**{name: table[name].map(clean) for name in texts})
+
+
+def _alike(blocks: Blocks, kind: Kind, where: str) -> Blocks:
+    """The blocks with the same columns of a corpus kind, whichever of those that may be blank a file or a set lacks.
+
+    Raises:
+        UserError: some have an optional column that others lack, in which its absence would say something else.
+    """
+    first, blocks = peek(blocks)
+    for block in blocks:
+        if some := sorted({*OPTIONAL.get(kind, ())} & ({*first} ^ {*block})):
+            raise UserError(
+                f"{where}: only some of its files or sets have a column {some[0]!r}; give it to all, or leave it out "
+                "of `columns:`"
+            )
+        yield block.assign(**{name: "" for name in MAY_BE_BLANK.get(kind, ()) if name not in block})
 
 
 def _require_one_line(table: pd.DataFrame, where: str) -> None:

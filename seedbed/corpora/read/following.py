@@ -57,5 +57,5 @@ def _documents(rows: pd.DataFrame, source: Source) -> pd.Series:
     if source.following.within:
         return column_of(rows, source.following.within, source)
     if source.explode:
-        return rows["id"].str.rpartition(".")[0]
+        return rows["id"].str.replace(r"\.[0-9]+$", "", regex=True)
     return rows[FILE] if FILE in rows.columns else pd.Series("", index=rows.index)

@@ -83,9 +83,9 @@ def strings(rows: pd.DataFrame, source: Source | None = None) -> pd.DataFrame:
         rows: the rows; integers next to nulls as objects, as pyarrow's `integer_object_nulls` gives them.
         source: gives the dotted names.
     """
+    rows = split_answers(add_nested_columns(rows, source) if source else rows)
     if rows.empty:
         return pd.DataFrame(columns=rows.columns, dtype=str)
-    rows = split_answers(add_nested_columns(rows, source) if source else rows)
     columns = [_cells(rows.iloc[:, place].reset_index(drop=True)) for place in range(rows.shape[1])]
     return pd.concat(columns, axis=1).set_axis(rows.columns, axis=1)
 
@@ -136,7 +136,7 @@ def _tsv(stream: BinaryIO, name: str, source: Source) -> Blocks:
     header: list[Any] | None = None
     for rows in tab_separated(text_of(stream, name), name):
         if header is None:
-            header, *rows = [[*range(len(rows[0]))], *rows] if _by_position(source) else rows
+            header, *rows = [[*range(len(rows[0]))], *rows] if source.by_position else rows
         yield pd.DataFrame(rows, columns=header, dtype=str)
     if header is None:
         raise UserError(f"{name}: empty; expected tab-separated rows")
@@ -146,7 +146,7 @@ def _csv(stream: BinaryIO, name: str, source: Source) -> Blocks:
     header: list[Any] | None = None
     rows = _separated(text_of(stream, name), name, source.delimiter)
     while block := list(islice(rows, ROWS)):
-        if header is None and _by_position(source):
+        if header is None and source.by_position:
             header = [*range(len(block[0]))]
         elif header is None:
             first, *block = block
@@ -178,10 +178,6 @@ def _separated(parts: Iterator[str], name: str, delimiter: str) -> Iterator[list
         yield [cell.replace(RETURN, "\r") for cell in row]
     if row:  # the line break at the end is a part of it, and no blank line
         raise UserError(f"{name}: ends within a quotation, in row {number}; close it, or get the file again")
-
-
-def _by_position(source: Source) -> bool:
-    return any(isinstance(place, int) for place in source.columns.values())
 
 
 def _jsonl(stream: BinaryIO, name: str, source: Source) -> Blocks:
@@ -250,8 +246,10 @@ def _parquet(stream: BinaryIO, name: str, source: Source) -> Blocks:
         opened = pyarrow.parquet.ParquetFile(file, read_dictionary=once, pre_buffer=False, buffer_size=1 << 20)
         schema, size = known.schema.to_arrow_schema(), 0
         if not known.num_rows:
-            yield strings(schema.empty_table().to_pandas())
-        for batch in opened.iter_batches(ROWS):
+            yield strings(schema.empty_table().to_pandas(), source)
+        # Group by group: of a batch with rows of two, pyarrow converts no lists and objects.
+        groups = ([group] for group in range(known.num_row_groups))
+        for batch in chain.from_iterable(opened.iter_batches(ROWS, row_groups=group) for group in groups):
             batch.validate(full=True)  # UTF-8 too, of which pyarrow takes a file's word
             size += sum(map(_bytes, batch.columns))
             require_bounded(name, size, packed)
@@ -306,7 +304,10 @@ def _first(stream: BinaryIO, rows: int) -> Iterator[bytes]:
 
 def _messages(stream: BinaryIO, name: str, source: Source) -> Blocks:
     """Interface messages; those with placeholders or markup are no sentences."""
-    rows = [(key, text) for key, text in _document(stream, name).items() if not {*"{}<>"} & {*text}]
+    messages = _document(stream, name).items()
+    if other := [key for key, text in messages if not isinstance(text, str)]:
+        raise ValueError(f"{other[0]!r} is no text; write all messages as id -> text, without objects and lists")
+    rows = [(key, text) for key, text in messages if not {*"{}<>"} & {*text}]
     yield pd.DataFrame(rows, columns=["id", "text"], dtype=str)
 
 

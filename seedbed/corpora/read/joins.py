@@ -30,6 +30,8 @@ def joined(
     changes, matching = how
     ours, theirs = (list(matching.by), list(matching.by.values())) if matching.by else (["id"], ["id"])
     mine, its = _Placed(), _Placed()
+    first, other = peek(other)
+    other = (pd.DataFrame({name: column_of(block, name, changes) for name in first}) for block in other)
     table = Lookup(its.watched(other), lambda block: _keys(block, theirs, source))
     names = [name for name in table.columns if name not in ("id", *theirs)] if matching.by else [table.columns[1]]
     added = names if matching.by else [column]

@@ -18,14 +18,14 @@ def names_in(source: Source) -> list[str]:
 def add_nested_columns(rows: pd.DataFrame, source: Source) -> pd.DataFrame:
     """Add a column for each dotted name of a source that leads into the rows' objects.
 
-    Lists become JSON, also the values in each of a list of objects. Rows without the value have an empty cell. A column
-    whose own name has a dot is taken as it is.
+    Lists become JSON, also the values in each of a list of objects. Rows without the value have an empty cell, so all
+    rows do whose objects are null. A column whose own name has a dot is taken as it is.
     """
     paths = {name: name.split(".") for name in names_in(source) if name not in rows.columns}
     found = {
         name: pd.Series([_cell(_value_at(cell, rest)) for cell in rows[first]], index=rows.index, dtype=object)
         for name, (first, *rest) in paths.items()
-        if first in rows.columns and any(isinstance(cell, dict) for cell in rows[first])
+        if first in rows.columns and (rows[first].isna().all() or any(isinstance(cell, dict) for cell in rows[first]))
     }
     return rows.assign(**found)
 

@@ -46,8 +46,7 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
     """
     counts = Counter() if counts is None else counts
     raw = _united(source, store, whole, counts) if source.sets else _requested_rows(_raw(source, store), source)
-    # What sets have read is counted there.
-    blocks = identified(renamed(raw, source, Counter() if source.sets else counts), source, whole, counts)
+    blocks = identified(renamed(raw, source, counts), source, whole, counts)
     joins = [(column, *source.joined(column)) for column in source.join]
     for column, changes, matching in sorted(joins, key=lambda join: join[2].keep == "all"):
         # Rows that match none of ours come last: they would match nothing of another join, and be left out.
@@ -70,7 +69,7 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
 def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[str]) -> Blocks:
     """The rows of all sets, one after the other, each with the name of its set before its id; all are fetched first.
 
-    Rows that were read and that `skip` and `first` leave out are counted.
+    Rows that were read are counted as `skipped`, until `renamed` has those that `skip`, `first` and `where` leave.
     """
     own: dict[str, Counter[str]] = {name: Counter() for name in source.sets}
     sets = {name: read(one, store, whole=whole, counts=own[name]) for name, one in sorted(source.sets.items())}
@@ -82,9 +81,7 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
                 yield block.assign(id=f"{name}:" + block["id"])
 
     def counted() -> Blocks:
-        for block in _requested_rows(rows(), source):
-            counts["skipped"] -= len(block)
-            yield block
+        yield from _requested_rows(rows(), source)
         for name in sets:  # here, because `first` may end amid a set
             counts.update(own[name])
             counts[f"{name}: read"] = own[name]["read"]

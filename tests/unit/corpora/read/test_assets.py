@@ -291,3 +291,12 @@ def test_of_entries_of_one_name_a_link_is_none(tmp_path):
             entry.type, entry.linkname = kind, target
             archive.addfile(entry)
     assert [(name, stream.read()) for name, stream in members(tmp_path / "a.tar", "a.txt")] == [("a.txt", b"own")]
+
+
+def test_a_folder_in_a_zip_is_no_member(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.mkdir("texts")
+        archive.writestr("texts/a.txt", "own")
+    assert [(name, stream.read()) for name, stream in members(tmp_path / "a.zip", "texts/*")] == [
+        ("texts/a.txt", b"own")
+    ]

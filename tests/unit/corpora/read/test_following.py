@@ -14,7 +14,7 @@ from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.following import followed
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.io import UserError
-from tests.whole import fetch
+from tests.whole import fetch, read
 
 PAIRS = {"columns": {"sentence2": "sentence1"}}
 ROWS = pd.DataFrame({"id": list("123456"), "sentence1": list("abcdef"), "document": list("xxyzzz")})
@@ -67,6 +67,24 @@ def test_sentences_of_stories_are_paired_as_they_follow_one_another(tmp_path: Pa
         ["2.1", "Four wait.", "Five go."],
     ]
     assert record["counts"] == {"read": 2, "last of a document": 2, "out of bounds": 0, "repeated": 0, "kept": 3}
+
+
+@pytest.mark.parametrize("explode", [{}, {"sentence1": r"(?<=\.) "}])
+def test_a_block_without_a_pair_changes_nothing(explode: dict[str, str], tmp_path: Path, store: Store) -> None:
+    """Of a folder each file is a block: one has no row that `where` keeps, one a single row."""
+    for name, part in (("a", "x"), ("b", "y"), ("c", "yy")):
+        rows = "".join(f"{one}\t{name} {n} here.\n" for n, one in enumerate(part))
+        (tmp_path / f"{name}.tsv").write_text("part\ttext\n" + rows)
+    source = Source(
+        file=str(tmp_path),
+        member="*.tsv",
+        where={"part": ["y"]},
+        columns={"sentence1": "text"},
+        following=PAIRS,
+        rows=9,
+    )
+    found = read(source.updated({"explode": explode}), store)
+    assert found[["sentence1", "sentence2"]].to_numpy().tolist() == [["c 0 here.", "c 1 here."]] * (not explode)
 
 
 @pytest.mark.parametrize("sets", [False, True])

@@ -176,6 +176,8 @@ def test_rows_of_json_may_be_lists_of_one_length(rows_of):
         ("x.jsonl", "[" * 100_000, "not jsonl"),
         ("x.json", '{"1": "a"}', r"not json .*`format:`"),
         ("x.json", "[1, 2]", r"not json .*objects"),
+        ("x-messages.json", '{"home": {"title": "Hello"}}', r"not messages .*'home' is no text; .*id -> text"),
+        ("x-messages.json", '{"home": ["Hello"]}', r"not messages .*'home' is no text"),
         ("x.parquet", b"PAR1", "not parquet"),
         ("x.parquet", parquet(text=["a"] * 99)[:-50], "not parquet"),
         ("x.tsv.gz", gzip.compress(b"text\na\n", mtime=0)[:-4], r"not gzip.*again"),
@@ -193,7 +195,8 @@ def test_rows_of_json_may_be_lists_of_one_length(rows_of):
 )
 def test_what_is_no_file_of_its_form_is_one_line(rows_of, name, content, message):
     with pytest.raises(UserError, match=message) as caught:
-        rows_of(name, content, columns={"text": 0} if "[" in str(content)[:2] else {})
+        form = {"format": "messages"} if "messages" in name else {}
+        rows_of(name, content, columns={"text": 0} if "[" in str(content)[:2] else {}, **form)
     assert "\n" not in str(caught.value)
 
 

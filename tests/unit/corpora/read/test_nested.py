@@ -95,3 +95,18 @@ def test_what_leads_nowhere_is_no_column(tmp_path: Path) -> None:
     assert names_in(named) == ["q.a", "q.b.c", "q.lang"]
     own = pd.DataFrame({"q.a": ["flat"], "q": [{"a": "inside"}]})
     assert list(forms.strings(own, Source(file="x", columns={"a": "q.a"}))["q.a"]) == ["flat"]
+
+
+def test_groups_of_rows_of_parquet_are_read_one_after_the_other(tmp_path: Path) -> None:
+    """As the hub's are, which have a thousand rows: pyarrow converts no lists and objects of two at once."""
+    rows = [{"words": ["a", "b"], "o": {"t": f"text {n}"}} for n in range(5)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "x.parquet", row_group_size=2)
+    source = Source(file="x.parquet", columns={"n": "o.t"})
+    found = pd.concat(forms.parse("x.parquet", (tmp_path / "x.parquet").open("rb"), source))
+    assert found[["words", "o.t"]].to_numpy().tolist() == [["a b", f"text {n}"] for n in range(5)]
+
+
+@pytest.mark.parametrize("rows", [[{"id": "a", "o": None}], []])
+def test_a_block_of_nulls_has_the_columns_of_other_blocks(rows: list[dict[str, Any]]) -> None:
+    found = forms.strings(pd.DataFrame(rows, columns=["id", "o"]), Source(file="x", columns={"t": "o.t"}))
+    assert list(found) == ["id", "o", "o.t"] and (found["o.t"] == "").all()

@@ -96,6 +96,32 @@ def test_skip_and_first_count_the_rows_of_all_sets(sets: dict, store: Store, ski
     assert counts["read"] == counts["nli: read"] + counts["pairs: read"] == len(found) + counts["skipped"]
 
 
+def test_what_where_leaves_out_of_sets_is_counted(sets: dict, store: Store) -> None:
+    where = {"anchor": ["One*", "Three*"]}
+    _, record = fetch(Source(sets=sets, where=where, skip=1), "paraphrases", store, LOOSE)
+    assert {name: record["counts"][name] for name in ("read", "skipped", "kept")} == {
+        "read": 5,
+        "skipped": 4,
+        "kept": 1,
+    }
+
+
+def test_sets_with_different_columns_are_one_corpus_only_where_it_says_the_same(tmp_path: Path, store: Store) -> None:
+    (tmp_path / "judged.tsv").write_text("query\tdocument\trelevance\nWho?\tNobody\t0\n")
+    (tmp_path / "found.tsv").write_text("query\tdocument\nWhere?\tHere\n")
+    both = Source(sets={name: {"file": str(tmp_path / f"{name}.tsv")} for name in ("judged", "found")})
+    with pytest.raises(UserError, match=r"only some of its files or sets have a column 'relevance'; give it to all"):
+        fetch(both, "retrieval", store, LOOSE)
+    assert (
+        len(fetch(both.updated({"columns": {"query": "query", "document": "document"}}), "retrieval", store, LOOSE)[0])
+        == 2
+    )
+    (tmp_path / "read.tsv").write_text("passage\tquestion\tanswer_1\tanswer_2\tcorrect\nA cat.\tWho?\tcat\tdog\t1\n")
+    (tmp_path / "known.tsv").write_text("question\tanswer_1\tanswer_2\tcorrect\nWhy?\tso\tno\t1\n")
+    both = Source(sets={name: {"file": str(tmp_path / f"{name}.tsv")} for name in ("read", "known")})
+    assert list(fetch(both, "choices", store, LOOSE, test=True)[0]["passage"]) == ["", "A cat."]
+
+
 def test_placeholders_beside_sets_are_filled_in_too() -> None:
     source = Source(
         sets={"a": {"file": "{lang}.tsv"}},
@@ -129,6 +155,14 @@ def test_sets_stand_for_a_place(given: dict) -> None:
         ({"file": "x", "member": "a/*.TXT.gz", "delimiter": ";"}, r"delimiter: .* not of text \(a/\*\.TXT\);"),
         ({"archive": "https://host/x.jsonl", "delimiter": ";"}, r"delimiter: .* not of jsonl"),
         ({"hub": "a/b", "format": "parquet", "delimiter": ";"}, r"delimiter: .* not of parquet; give"),
+        (
+            {"file": "x.tsv", "columns": {"text": 0, "label": "b"}},
+            r"columns: by position .* such as 'b'; give the file a",
+        ),
+        ({"file": "x.tsv", "columns": {"text": 0}, "where": {"b": ["c"]}}, r"columns: by position .*'b'"),
+        ({"file": "x.tsv", "columns": {"text": 0}, "divide": {"b": ["c", "d"]}}, r"columns: by position .*'b'"),
+        ({"file": "x.tsv", "divide": {"b": ["b", "c"]}}, r"divide: two columns would be called 'b'; give"),
+        ({"file": "x.tsv", "divide": {"a": ["c", "d"], "b": ["e", "c"]}}, r"divide: two columns .*'c'"),
         ({"hub": "a/b", "sha256": "0" * 64}, "sha256: of file or archive alone, not of hub; leave"),
         ({"sets": {"a": {"file": "x"}}, "member": "*.tsv"}, "member: of .*, not of sets; give it to each set"),
         ({"sets": {"a": {"file": "x"}}, "format": "tsv"}, "format: of .*, not of sets; give it to each set"),

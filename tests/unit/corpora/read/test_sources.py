@@ -630,6 +630,24 @@ def test_a_cell_with_another_number_of_texts_is_named(tmp_path, store, cell, cou
         read(pairs_file(tmp_path, ["a\nb", cell]), store)
 
 
+def test_a_part_of_a_cell_has_no_name_of_a_column(tmp_path, store):
+    with pytest.raises(UserError, match=r"pairs\.csv: divide: there is a column 'Score'; give another name"):
+        read(pairs_file(tmp_path, ["a\nb"]).updated({"divide": {"Text": ["sentence1", "Score"]}}), store)
+
+
+def test_a_join_by_key_has_all_rows_of_the_other_reading_and_its_columns_in_every_file(tmp_path, store):
+    (tmp_path / "asked.tsv").write_text("id\tof\n1\t9\n2\t8\n")
+    (tmp_path / "a.jsonl").write_text('{"of": "8", "document": "eight"}\n')
+    (tmp_path / "b.jsonl").write_text('{"of": "9", "document": "nine"}\n')
+    join = {"found": {"file": str(tmp_path), "member": "*.jsonl", "by": {"of": "of"}}}
+    source = Source(file=str(tmp_path / "asked.tsv"), first=1, join=join)
+    assert list(read(source, store)["document"]) == ["nine"]
+    assert source.updated({"skip": 1, "first": None}).joined("found")[0].skip == 0
+    (tmp_path / "a.jsonl").write_text('{"of": "8", "document": "eight", "more": "x"}\n')
+    with pytest.raises(UserError, match=r"no column 'more'; a file of '\*\.jsonl' has id, of, document"):
+        read(source, store)
+
+
 JUDGEMENTS = pd.DataFrame(
     {"query-id": ["q1", "q1", "q2", "q9"], "corpus-id": ["d1", "d2", "d1", "d1"], "score": [1, 0, 1, 1]}
 )

@@ -248,6 +248,12 @@ ENGLISH = X | {"buckets_by": "a", "join": {"a": {"file": "english.tsv", "columns
         ),
         (X | {"where": {"c": ["e\u0301"]}}, X | {"where": {"c": ["\u00e9"]}}, True),
         (BOTH | {"skip": 60}, BOTH | {"first": 60}, False),
+        ({"sets": {"x": X, "y": X | TESTED}, "skip": 9}, {"sets": {"x": X, "y": X | TESTED}, "first": 9}, True),
+        (X | {"skip": 9}, X | {"first": 9, "columns": {"text": "a"}}, False),
+        (X | {"skip": 9, "columns": {"text": 0}}, X | {"first": 9}, True),  # the header is its first row
+        ({"sets": {"x": PAIR}, "where": {"query": ["a"]}}, X | {"where": {"query": ["b"]}}, True),  # another column
+        ({"sets": {"x": PAIR}, "where": {"query": ["a"]}}, X | {"where": {"a": ["b"]}}, False),
+        ({"sets": {"x": X | {"replace": {"c": {"a": "b"}}}}, "where": {"c": ["b"]}}, X | {"where": {"c": ["a"]}}, True),
         (BOTH | {"skip": 60}, Y | {"first": 60}, True),  # rows of several sets count from the first
     ],
 )
