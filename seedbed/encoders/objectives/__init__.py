@@ -139,6 +139,8 @@ class Objective(Settings):
             return f"mini_batch: this training {whole}, of whole batches; set it to 0"
         if training.distinct and several:
             return "distinct: rows of several languages are laid out by them; set it to false"
+        if two_texts and (training.part, training.adapter) == ("adapter", "parallel"):
+            return "adapter: an encoder of two texts takes no parallel ones; take low_rank, or another part"
         plain = training.pooling not in (*LEARNT, "own")
         if training.part == "head" and plain and not (two_texts or self.adds_weights):
             return f"part: head, and pooling {training.pooling} has no weights to train; take cls_mlp, or part all"
