@@ -270,6 +270,11 @@ class Recipe(Settings):
         return bool(self.objective)
 
     @property
+    def reads_training(self) -> bool:
+        """Whether it is trained by `training`; an objective with a program of its own has settings of its own."""
+        return self.trained and self.rule == TRAINED
+
+    @property
     def made(self) -> bool:
         """Whether its encoders are trained or compressed. If not, they are their start points."""
         return bool(self.objective or self.copies)

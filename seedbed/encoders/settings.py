@@ -15,6 +15,9 @@ Pooling = Literal[
     "mean", "cls", "cls_mlp", "cls_mlp_train", "static", "own",
 ]  # fmt: skip
 
+LEARNT = ("cls_mlp", "cls_mlp_train", "last_weighted", "last_weighted_train")
+"""Poolings with new weights."""
+
 Weight = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
@@ -279,19 +282,28 @@ class Training(Settings):
     scaling: float = Field(4.0, gt=0)
     """Factor of parallel adapters (paper 004: 4)."""
 
+    def switched_off(self) -> dict[str, str]:
+        """Settings that another one switches off -> the settings that they are of."""
+        adapter = self.adapter if self.part == "adapter" else ""
+        low_rank, parallel = (f"`part: adapter, adapter: {kind}`" for kind in ("low_rank", "parallel"))
+        off = {
+            "epochs": ("`steps: null`", self.steps is not None),
+            "layers": (
+                "poolings last_average, last_weighted and last_weighted_train",
+                self.pooling not in ("last_average", "last_weighted", "last_weighted_train"),
+            ),
+            "mlm_probability": ("`mlm_weight` above 0", not self.mlm_weight),
+            "freeze_word_embeddings": ("`part: all`", self.part != "all"),
+            "adapter": ("`part: adapter`", not adapter),
+            "rank": (low_rank, adapter != "low_rank"),
+            "reduction": (parallel, adapter != "parallel"),
+            "scaling": (parallel, adapter != "parallel"),
+        }
+        return {name: needed for name, (needed, unused) in off.items() if unused}
+
     def applied(self) -> dict[str, Any]:
         """The settings that count, as JSON: without those that another one switches off."""
-        adapter = self.adapter if self.part == "adapter" else ""
-        off = {
-            "epochs": self.steps is not None,
-            "layers": self.pooling not in ("last_average", "last_weighted", "last_weighted_train"),
-            "mlm_probability": not self.mlm_weight,
-            "adapter": not adapter,
-            "rank": adapter != "low_rank",
-            "reduction": adapter != "parallel",
-            "scaling": adapter != "parallel",
-        }
-        return self.model_dump(mode="json", exclude={name for name, unused in off.items() if unused})
+        return self.model_dump(mode="json", exclude={*self.switched_off()})
 
     def misfit(self, *, trained: bool) -> str:
         """Why an encoder that is trained, or is not, cannot have this pooling; empty: it can."""
@@ -299,6 +311,8 @@ class Training(Settings):
             return "cls_mlp would be a dense layer of random weights; give cls, or train"
         if self.pooling == "static" and trained:
             return "static is not trained; take mean, or leave the objective out"
+        if trained and self.part == "adapter" and self.adapter == "parallel" and self.pooling in LEARNT:
+            return f"{self.pooling} has new weights, and parallel adapters are trained alone; take mean, or part all"
         return ""
 
     @model_validator(mode="after")

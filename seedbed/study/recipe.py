@@ -178,6 +178,12 @@ class StudyRecipe(Part):
         return self.training.without(*Training.model_fields.keys() - {"pooling", "layers"})
 
     @cached_property
+    def has_adapters(self) -> bool:
+        """Whether its encoders have parallel adapters, trained by it or by what it starts from."""
+        parallel = self.training.part == "adapter" and self.training.adapter == "parallel"
+        return (self.spec.trained and parallel) or bool(self.start and self.start.has_adapters)
+
+    @cached_property
     def involves_training(self) -> bool:
         """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or varies."""
         actor = self.spec.english.actor

@@ -165,7 +165,7 @@ def _token_counts(encoder: SentenceTransformer, texts: Sequence[str]) -> np.ndar
     """Tokens (n,) of each text after truncation, without the prompt, which is the same for all."""
     if not (len(texts) and isinstance(encoder[0], Transformer)):  # characters order the texts as well
         return np.array([len(text) for text in texts])
-    found = encoder.tokenizer(list(texts), truncation=True, max_length=encoder.max_seq_length, verbose=False)
+    found = encoder.tokenizer(list(texts), truncation=True, verbose=False)  # its own limit, which mT5's lacks
     return np.array([len(tokens) for tokens in found["input_ids"]])
 
 

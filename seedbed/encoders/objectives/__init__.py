@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, PlainSerializer, ValidationError
 
-from seedbed.encoders.settings import Reference, Training
+from seedbed.encoders.settings import LEARNT, Reference, Training
 from seedbed.io import UserError
 from seedbed.settings import Settings, explain, suggest
 
@@ -49,6 +49,8 @@ class Objective(Settings):
     """Whether `joint_adapters` trains the encoders of all languages at once; `loss` is then not used."""
     masks_words: ClassVar[bool] = False
     """Whether `training.mlm_weight` adds masked language modelling to its loss."""
+    adds_weights: ClassVar[bool] = False
+    """Whether `prepare` adds modules with weights."""
     uses_temperature: ClassVar[bool] = False
     """Whether its loss divides similarities by `training.temperature`."""
     rule: ClassVar[str] = "train_encoder"
@@ -119,6 +121,29 @@ class Objective(Settings):
         for all: a batch can then be encoded in parts, one after the other (`training.mini_batch`) or by several
         processes, and the loss sees the vectors of all its texts.
         """
+        return ""
+
+    def misfit(self, training: Training, *, several: bool = False, two_texts: bool = False) -> str:
+        """A setting that training by it cannot have, why, and what would be right; empty: it can have all.
+
+        Args:
+            training: the training settings.
+            several: rows of several languages are laid out.
+            two_texts: the encoder reads a text and its translation.
+        """
+        name = name_of(self)
+        if training.mlm_weight and not self.masks_words:
+            return f"mlm_weight: {name} predicts no masked words; set it to 0, or train by contrast"
+        whole = "reads two texts" if two_texts else self.whole_batch_reason(training)
+        if training.mini_batch and whole:
+            return f"mini_batch: this training {whole}, of whole batches; set it to 0"
+        if training.distinct and several:
+            return "distinct: rows of several languages are laid out by them; set it to false"
+        if two_texts and (training.part, training.adapter) == ("adapter", "parallel"):
+            return "adapter: an encoder of two texts takes no parallel ones; take low_rank, or another part"
+        plain = training.pooling not in (*LEARNT, "own")
+        if training.part == "head" and plain and not (two_texts or self.adds_weights):
+            return f"part: head, and pooling {training.pooling} has no weights to train; take cls_mlp, or part all"
         return ""
 
     def rates(self, training: Training) -> dict[str, float]:

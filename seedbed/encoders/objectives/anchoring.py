@@ -38,6 +38,7 @@ class Anchoring(Objective):
     shapes = (("text",),)
     values = ("candidates",)
     optional = (BEFORE + "candidates",)
+    adds_weights = True
 
     pool_size: int = Field(4, gt=0)
     """States of a text and features of it: S_feat, and the pool size of table 12."""

@@ -1,6 +1,9 @@
 """Joint alignment: parallel adapters of the encoders of all languages are trained together."""
 
+from collections.abc import Mapping
+
 from seedbed.encoders.objectives import Objective
+from seedbed.encoders.settings import Training
 
 
 class Joint(Objective):
@@ -26,3 +29,15 @@ class Joint(Objective):
 
     pivot: bool = False
     """Whether the encoder of the pivot language has adapters too; else it stays as it is, and others come to it."""
+
+    def misfit(self, training, *, several=False, two_texts=False):
+        """As `Objective.misfit`: batches are whole, of several languages, and encoders as they are."""
+        if isinstance(training.batches, Mapping):
+            return "batches: shares are of batches in one language; set `sets`, or `mixed`"
+        for name in ("mini_batch", "distinct"):
+            if getattr(training, name):
+                return f"{name}: batches of aligned languages are whole and in order; leave it out"
+        for name in ("dropout", "gradient_checkpointing", "mlm_weight"):
+            if getattr(training, name) != Training.model_fields[name].default:
+                return f"{name}: a joint training takes encoders as they are; leave it out"
+        return ""

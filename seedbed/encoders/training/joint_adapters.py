@@ -63,12 +63,8 @@ def train_joint_adapters(
             languages with one encoder; encoders of different widths; rows that fill no batch; a loss that is not
             finite; or, without a GPU, a batch far beyond the memory.
     """
-    for name in ("mini_batch", "distinct"):
-        if getattr(training, name):
-            raise UserError(f"training.{name}: batches of aligned languages are whole and in order; leave it out")
-    for name in ("dropout", "gradient_checkpointing", "mlm_weight"):
-        if getattr(training, name) != Training.model_fields[name].default:
-            raise UserError(f"training.{name}: a joint training takes encoders as they are; leave it out")
+    if fault := objective.misfit(training):
+        raise UserError(f"training.{fault}")
     training = training.updated({"precision": precision(training.precision), "crosslingual": True})
     known = {code: vectors_digest(manifests.of(folder)) for code, folder in folders.items()}
     rows, counts = sample_rows(tables, objective, training, seed, times=len(folders) - len(fixed))

@@ -16,9 +16,6 @@ from seedbed.encoders.models.two_paths import FeaturePath, sides_of
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
 
-LEARNT = ("cls_mlp", "cls_mlp_train", "last_weighted", "last_weighted_train")
-"""Poolings with new weights."""
-
 
 @contextlib.contextmanager
 def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> Iterator[None]:
@@ -34,17 +31,11 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
             first step.
 
     Raises:
-        UserError: part head, and no module after the backbone has weights; parallel adapters, and the pooling has new
-            weights; or an encoder that cannot take adapters.
+        UserError: part head, and no module after the backbone has weights; or an encoder that cannot take adapters.
     """
     if training.part == "adapter" and training.adapter == "parallel":
         if not isinstance(encoder[0], AdaptedTransformer):
             add_adapters(encoder, reduction=training.reduction, scaling=training.scaling, seed=seed)
-        if training.pooling in LEARNT:
-            raise UserError(
-                f"training.adapter: parallel trains adapters alone, and pooling {training.pooling} has new weights; "
-                "take another pooling, or part all"
-            )
         encoder.requires_grad_(False)
         encoder[0].adapters.requires_grad_(True)
         yield

@@ -122,14 +122,12 @@ def _train(
     Returns:
         The trained encoder, its loss, the folder of checkpoints, and facts for the manifest.
     """
-    if training.mlm_weight and not objective.masks_words:
-        name = objectives.name_of(objective)
-        raise UserError(f"training.mlm_weight: {name} predicts no masked words; set it to 0, or train by contrast")
+    several = table is not None and not isinstance(table, pd.DataFrame)
+    if fault := objective.misfit(training, several=several, two_texts=isinstance(encoder[0], TwoPaths)):
+        raise UserError(f"training.{fault}")
     if table is None:
         raise _too_few(objective, 0)
     table, laid_out, once = _in_order(table, objective, training, seed, start.prefix)
-    if training.distinct and laid_out:
-        raise UserError("training.distinct: rows of several languages are laid out by them; leave it out")
     spoken = isinstance(start.prefix, Mapping)  # else the encoder puts the same before texts of all languages
     if spoken and objective.mixed:
         reason = "a column has texts of two languages, and the prompt depends on the language"
@@ -187,8 +185,6 @@ def _texts_at_once(
     whole = "reads two texts" if isinstance(encoder[0], TwoPaths) else objective.whole_batch_reason(training)
     if not whole:
         return memory.texts_at_once(encoder, columns, training, prefix)
-    if training.mini_batch:
-        raise UserError(f"training.mini_batch: this training {whole}, of whole batches; leave it out")
     if processes.count() > 1:
         raise UserError(f"{processes.count()} processes: this training {whole}, of whole batches; give it one GPU")
     memory.require_fit(encoder, columns, training, prefix)

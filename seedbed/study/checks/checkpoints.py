@@ -19,9 +19,15 @@ def of_starts(study: Study) -> None:
             _several(study, name)
         if recipe.published and recipe.rule != TRAINED:
             raise ValueError(f"recipes.{name}.published: {recipe.rule} makes its encoders here; leave it out")
-        if copied and start and start.together:
+        of = StudyRecipe.get(study, name)
+        if copied and of.start and of.start.has_adapters:
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} has parallel adapters and cannot be copied; take another recipe"
+            )
+        if of.start and of.start.has_adapters and of.training.pooling != "own":
+            raise ValueError(
+                f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
+                "own; leave it out"
             )
         if start and start.copies.static:
             what = "copied" if copied else "trained"
@@ -31,6 +37,11 @@ def of_starts(study: Study) -> None:
         if copied and recipe.english.fusion:
             raise ValueError(
                 f"recipes.{name}.english.fusion: an encoder of two texts cannot be copied; copy one of one text"
+            )
+        if start and start.data.candidates and not recipe.paired:
+            raise ValueError(
+                f"recipes.{name}.from: {recipe.start} is anchored to translations, and this recipe reads none; give "
+                "`english.fusion`, or take another"
             )
         if start and start.english.fusion and not recipe.paired:
             what = "copied" if copied else "trained without `fusion`"

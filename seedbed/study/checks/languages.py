@@ -103,6 +103,10 @@ def _together(study: Study, name: str) -> None:
     training = StudyRecipe.get(study, name).training
     if (training.part, training.adapter) != ("adapter", "parallel"):
         raise ValueError(f"{where}.training: these are adapters; set `part: adapter` and `adapter: parallel`")
+    if training.pooling != "own":
+        raise ValueError(
+            f"{where}.training.pooling: adapters learn with the pooling of {recipe.start}'s encoders; leave it out"
+        )
     if recipe.prefix is not None:
         raise ValueError(f"{where}.prefix: adapters learn with the prompts of {recipe.start}'s encoders; leave it out")
     if recipe.data.apart:

@@ -16,8 +16,8 @@ from seedbed.study.model import Study
 from seedbed.study.published import begins
 from seedbed.study.recipe import StudyBackbone, StudyRecipe
 
-ADAPTERS = {"rank": "low_rank", "reduction": "parallel", "scaling": "parallel"}
-"""Setting of training -> the kind of adapter that it is of."""
+MODULES = ("pooling", "layers")
+"""Settings of training that encoders have which are not trained by them: those of their modules."""
 
 
 def of_recipes(study: Study) -> None:
@@ -82,6 +82,7 @@ def _training(study: Study, name: str, recipe: Recipe) -> None:
         raise ValueError(explain(error, Training, where=where)) from None
     _pooling(study, name, recipe, training)
     _training_without_effect(study, name, recipe, training)
+    _misfit(study, name, recipe, training)
     if of.start and training.pooling == "own" and training.dropout is not None:
         raise ValueError(
             f"{where}.dropout: its encoder has the dropout of {recipe.start}, which it starts from; give that one the "
@@ -106,18 +107,30 @@ def _pooling(study: Study, name: str, recipe: Recipe, training: Training) -> Non
         raise ValueError(f"{_place(name, recipe, 'pooling')}: of {name}, {reason}")
 
 
+def _misfit(study: Study, name: str, recipe: Recipe, training: Training) -> None:
+    """Check that a training, if the study does it, can have its settings, the study's own included."""
+    published = recipe.published and begins(study, "encoders")
+    if published or not recipe.reads_training:
+        return
+    fused = bool(recipe.english.fusion)
+    if fault := recipe.minimises.misfit(training, several=recipe.of_several, two_texts=fused):
+        setting, _, reason = fault.partition(": ")
+        raise ValueError(f"{_place(name, recipe, setting)}: of {name}, {reason}")
+
+
 def _training_without_effect(study: Study, name: str, recipe: Recipe, training: Training) -> None:
     """Check that what a recipe says itself of training has an effect; what it inherits need not have one."""
     of, where = StudyRecipe.get(study, name), f"recipes.{name}.training"
     inherited = of.varied.spec.training if of.varied else presets().get(recipe.like or name, {}).get("training", {})
     own = {key for key, value in recipe.training.items() if inherited.get(key) != value}
-    for key, adapter in ADAPTERS.items():
-        if key in own and not recipe.together and (training.part, training.adapter) != ("adapter", adapter):
-            raise ValueError(
-                f"{where}.{key}: of `part: adapter, adapter: {adapter}` alone; give these, or leave it out"
-            )
-    reads = recipe.together or not recipe.minimises or recipe.minimises.uses_temperature
-    if "temperature" in own and not reads:
+    if not recipe.reads_training and (unread := sorted(own - {*MODULES})):
+        by = f"copies {recipe.copies.name}" if recipe.copies else f"objective {next(iter(recipe.objective), '')}"
+        what = f"{by} has settings of its own; give those" if recipe.made else "nothing is trained; give an `objective`"
+        raise ValueError(f"{where}.{unread[0]}: {what}, or leave it out")
+    off = training.switched_off()
+    if unread := [key for key in own & off.keys() if key != "adapter" or not recipe.together]:
+        raise ValueError(f"{where}.{unread[0]}: of {off[unread[0]]} alone; give these, or leave it out")
+    if "temperature" in own and recipe.trained and not (recipe.together or recipe.minimises.uses_temperature):
         name = objectives.name_of(recipe.minimises)
         raise ValueError(f"{where}.temperature: objective {name} does not read it; leave it out, or take contrast")
     if "batches" in own and isinstance(training.batches, dict) and (sets := _sets(study, recipe)):

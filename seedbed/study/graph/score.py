@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.settings import EndpointSettings
 from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
 from seedbed.io import UserError
-from seedbed.languages import ANY
+from seedbed.languages import ANY, placeholders
 from seedbed.names import TOGETHER, languages_of
 from seedbed.study import paths
 from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, seeds_of, trained_as
@@ -295,6 +296,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
+        self._require_one_language()
         sets = [(self.study.test_set(task), lang) for task, lang in self.every_set]
         return {
             "systems": self.systems,
@@ -305,6 +307,24 @@ class Scores(Product, rule="score", place=paths.SCORES):
             "records": [self.at(paths.RECORD, lang=lang, corpus=corpus) for corpus, lang in sets],
             "trains": self.trains,
         }
+
+    def _require_one_language(self) -> None:
+        """Check that no set has texts in two languages if the prefix of the encoders depends on the language.
+
+        Raises:
+            UserError: one has, and it is no test of a pair of languages.
+        """
+        if self.seconds or self.tuned or not (self.of_encoders and self.recipe in self.study.recipes):
+            return
+        if not placeholders(StudyRecipe.get(self.study, self.recipe).prefix(self.backbone)):
+            return
+        for task in self.scored:
+            columns, trained = COLUMNS[self.study.declared[task].kind], self.study.train_of(task, self.test_lang)
+            if "pivot" in columns or trained not in ("", self.test_lang):
+                raise UserError(
+                    f"tasks.{task}: it has texts in two languages, and encoders of {self.backbone} by {self.recipe} "
+                    "have another prefix in each; take a protocol with `pairs`, `on_request: true`, or another prefix"
+                )
 
     def settings(self) -> dict[str, Any]:
         study, codes = self.study, [one.test_lang for one in self.by_language]

@@ -348,3 +348,17 @@ def test_a_checkpoint_has_what_is_trained_and_the_state_of_the_loss_each_once(
 @pytest.mark.parametrize("name", ["correlation", "listwise"])
 def test_rows_of_a_queue_are_company_for_a_single_row_of_a_batch(name):
     assert [objectives.load(name, {"queue_size": size}).least for size in (5, 0)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("settings", "fault"),
+    [
+        ({"mini_batch": 4}, "mini_batch: this training reads two texts, "),
+        ({"part": "adapter", "adapter": "parallel"}, "adapter: an encoder of two texts takes no parallel ones; "),
+        ({"part": "head"}, ""),
+        ({"part": "adapter"}, ""),
+    ],
+)
+def test_settings_that_an_encoder_of_two_texts_cannot_have_are_told(settings: dict[str, Any], fault: str) -> None:
+    found = objectives.load("graded").misfit(Training(pooling="mean", **settings), two_texts=True)
+    assert found.startswith(fault) and bool(found) == bool(fault)

@@ -456,6 +456,7 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     [
         ({"from": "beside", "copies": "bfloat16"}, r"from: beside.*copied; take one"),
         ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained without"),
+        ({"from": "arca", "objective": "contrast"}, r"from: arca is anchored.*`english.fusion`, or take another"),
         ({"like": "beside", "copies": "trimmed"}, r"english.fusion:.*two texts.*copy one"),
         ({"from": "small", "objective": "contrast"}, "from: small is in integers"),
         ({"from": "small", "copies": "trimmed"}, "from: small is in integers"),

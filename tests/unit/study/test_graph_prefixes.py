@@ -282,3 +282,17 @@ def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any],
     with pytest.raises(UserError) as error:
         load(config)
     assert re.match(pattern(message), str(error.value)), error.value
+
+
+def test_a_test_of_two_languages_has_no_prefix_of_one() -> None:
+    """A score of the pivot's sentences, or of examples in another language, is refused when it is planned."""
+    tasks = yamls.read(TOLD)["tasks"]
+    spoken = {"bert": SPOKEN["bert"], "plain": {"source": {"file": "own/bert"}}}
+    for task in ("bitext", "knn-xl"):
+        found = study(backbones=spoken, tasks={name: tasks[name] for name in ("sts", "knn", task)}, best=None)
+        name = {"recipe": "own", "lang": "hau", "test_lang": "hau", "tasks": "all"}
+        ask = asking(found)
+        with pytest.raises(UserError, match=rf"^tasks\.{task}: .*two languages.*bert by own.*`on_request: true`"):
+            ask(Scores, backbone="bert", **name).inputs()
+        assert ask(Scores, backbone="plain", **name).inputs()["tests"]
+    assert asking(study(tasks={"sts": tasks["sts"]}, best=None))(Scores, backbone="bert", **name).inputs()["tests"]

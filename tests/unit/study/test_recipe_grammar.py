@@ -277,10 +277,46 @@ def test_a_kind_that_there_is_not_is_told() -> None:
         ({"data": {"corpus": "both"}, "objective": "ranking", "training": {"batches": {"asked": 3}}}, "training.batches: no set of both 'asked'; "),
         ({"data": {"corpus": "questions"}, "objective": "ranking", "training": {"temperature": 0.1}}, "training.temperature: objective ranking does not read it; leave it out"),
         ({"like": "adapted", "only": {"seeds": [1]}}, "only.seeds: objective masked has a seed of its own; set that, or leave it out"),
+        ({"like": "adapted", "training": {"epochs": 1}}, "training.epochs: objective masked has settings of its own; give those, or leave it out"),
+        ({"from": "first", "data": {"corpus": "text"}, "copies": "bfloat16", "training": {"steps": 3}}, "training.steps: copies bfloat16 has settings of its own; "),
+        ({"like": "base", "training": {"max_length": 64}}, "training.max_length: nothing is trained; give an `objective`, or leave it out"),
+        ({"like": "unsupervised", "training": {"epochs": 2, "steps": 9}}, "training.epochs: of `steps: null` alone; give these, or leave it out"),
+        ({"like": "unsupervised", "training": {"layers": 2}}, "training.layers: of poolings last_average, last_weighted and last_weighted_train alone"),
+        ({"like": "unsupervised", "training": {"mlm_probability": 0.3}}, "training.mlm_probability: of `mlm_weight` above 0 alone"),
+        ({"like": "unsupervised", "training": {"adapter": "parallel"}}, "training.adapter: of `part: adapter` alone"),
+        ({"like": "unsupervised", "training": {"part": "adapter", "freeze_word_embeddings": True}}, "training.freeze_word_embeddings: of `part: all` alone"),
     ],
 )  # fmt: skip
 def test_a_setting_that_has_no_effect_is_refused(recipe: dict[str, Any], told: str) -> None:
     assert f"recipes.mine.{told}" in fault(first={"like": "unsupervised"}, mine=recipe)
+
+
+PARALLEL = {"like": "unsupervised", "training": {"pooling": "mean", "part": "adapter", "adapter": "parallel"}}
+JOINT = {"from": "first", "data": {"corpus": "premises"}, "objective": "joint"}
+
+
+@pytest.mark.parametrize(
+    ("recipe", "told"),
+    [
+        ({"data": {"corpus": "questions"}, "objective": "ranking", "training": {"mlm_weight": 0.1}}, "recipes.mine.training.mlm_weight: of mine, ranking predicts no masked words; "),
+        ({"data": {"corpus": "premises", "from_languages": "all"}, "objective": "ranking", "training": {"distinct": True}}, "recipes.mine.training.distinct: of mine, rows of several languages are laid out"),
+        ({"like": "unsupervised", "training": {"part": "head", "pooling": "mean"}}, "recipes.mine.training.part: of mine, head, and pooling mean has no weights to train; "),
+        ({"like": "parallel", "training": {"pooling": "cls_mlp"}}, "recipes.mine.training.pooling: of mine, cls_mlp has new weights, and parallel adapters are trained alone; "),
+        ({"from": "parallel", "data": {"corpus": "text"}, "copies": "bfloat16"}, "recipes.mine.from: parallel has parallel adapters and cannot be copied; "),
+        ({"like": "unsupervised", "from": "parallel", "training": {"pooling": "cls"}}, "recipes.mine.training.pooling: the parallel adapters of parallel are of encoders with their own; "),
+        (JOINT | {"training": {"part": "adapter", "adapter": "parallel", "pooling": "cls"}}, "recipes.mine.training.pooling: adapters learn with the pooling of first's encoders; "),
+        (JOINT | {"training": {"part": "adapter", "adapter": "parallel", "batches": {"a": 2}}}, "recipes.mine.training.batches: of mine, shares are of batches in one language; "),
+        (JOINT | {"training": {"part": "adapter", "adapter": "parallel", "mini_batch": 2}}, "recipes.mine.training.mini_batch: of mine, batches of aligned languages are whole and in order; "),
+    ],
+)  # fmt: skip
+def test_a_training_that_would_fail_is_refused(recipe: dict[str, Any], told: str) -> None:
+    assert told in fault(first={"like": "unsupervised"}, parallel=PARALLEL, mine=recipe)
+
+
+def test_a_setting_of_the_study_that_a_training_cannot_have_is_told_there() -> None:
+    of = {"first": {"like": "unsupervised"}, "mine": {"data": {"corpus": "questions"}, "objective": "ranking"}}
+    with pytest.raises(UserError, match=r"config: training\.mlm_weight: of mine, ranking predicts no masked words"):
+        load(config(**of) | {"training": {"mlm_weight": 0.1}})
 
 
 def test_settings_that_are_inherited_or_have_an_effect_remain() -> None:

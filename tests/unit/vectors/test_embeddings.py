@@ -321,3 +321,14 @@ def test_batches_hold_few_tokens_and_little_padding(
     prompt = len(tiny_encoder.tokenizer("query: ", add_special_tokens=False)["input_ids"])
     assert all(rows == 1 or rows * (length - prompt) <= 200 for rows, length in shapes)
     assert sum(rows * length for rows, length in shapes) < 1.3 * sum(real)
+
+
+def test_a_tokenizer_may_have_no_limit(tiny_encoder: SentenceTransformer) -> None:
+    """As mT5's, which then says 10^30; positions have one, which these texts do not reach."""
+    limit, texts = tiny_encoder.max_seq_length, tiny.sentences("hau", 6)
+    expected = batched(tiny_encoder, 4)(texts)
+    try:
+        tiny_encoder.max_seq_length = int(1e30)
+        np.testing.assert_array_equal(batched(tiny_encoder, 4)(texts), expected)
+    finally:
+        tiny_encoder.max_seq_length = limit

@@ -141,7 +141,7 @@ def test_rows_that_are_laid_out_by_language_cannot_be_distinct(weights, table, t
     rows = table[["id", "anchor", "positive", "negative"]]
     options = {"prefix": "", "seed": 1, "output": tmp_path / "out", "state": tmp_path / "state", "minutes": 60}
     objective, settings = objectives.load("contrast"), STEPS.updated({"distinct": True})
-    with pytest.raises(UserError, match=r"^training.distinct:.*leave it out$"):
+    with pytest.raises(UserError, match=r"^training.distinct:.*set it to false$"):
         train(weights, {"hau": rows, "swh": rows}, settings, objective=objective, **options)
 
 

@@ -23,8 +23,8 @@ from seedbed.checkpoints import last_complete
 from seedbed.encoders import objectives
 from seedbed.encoders.losses import contrastive
 from seedbed.encoders.models import loading
-from seedbed.encoders.settings import Training
-from seedbed.encoders.training import parameters, train
+from seedbed.encoders.settings import LEARNT, Training
+from seedbed.encoders.training import train
 from seedbed.io import UserError, read_json, sha256, write_table
 from tests import trainings
 from tests.programs import call, signalled
@@ -598,9 +598,9 @@ def test_a_head_that_is_not_there_is_told(run: Callable[..., dict[str, Any]]) ->
         run("none", settings={"part": "head", "pooling": "mean"})
 
 
-@pytest.mark.parametrize("pooling", parameters.LEARNT)
+@pytest.mark.parametrize("pooling", LEARNT)
 def test_adapters_alone_train_no_pooling(run: Callable[..., dict[str, Any]], pooling: str) -> None:
-    with pytest.raises(UserError, match=rf"^training.adapter: parallel.*{pooling}.*part all$"):
+    with pytest.raises(UserError, match=rf"^pooling {pooling} has new weights.*part all$"):
         run("none", settings={"part": "adapter", "adapter": "parallel", "pooling": pooling, "layers": 2})
 
 
@@ -616,9 +616,12 @@ def test_what_masks_no_words_is_refused_their_weight(run: Callable[..., dict[str
         ({"steps": 4}, {"epochs", "layers", "mlm_probability", "adapter", "rank", "reduction", "scaling"}),
         (
             {"part": "adapter", "pooling": "last_average", "mlm_weight": 0.1},
-            {"reduction", "scaling"},
+            {"reduction", "scaling", "freeze_word_embeddings"},
         ),
-        ({"part": "adapter", "adapter": "parallel"}, {"layers", "mlm_probability", "rank"}),
+        (
+            {"part": "adapter", "adapter": "parallel"},
+            {"layers", "mlm_probability", "rank", "freeze_word_embeddings"},
+        ),
     ],
 )
 def test_a_card_lists_no_setting_that_another_one_switches_off(given, unused):
