@@ -23,7 +23,7 @@ def of_starts(study: Study) -> None:
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} has parallel adapters and cannot be copied; take another recipe"
             )
-        if start and start.copies.static:
+        if start and not (start.copies.int8 or StudyRecipe.get(study, recipe.start).transformer):
             what = "copied" if copied else "trained"
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} has no transformer and cannot be {what}; take another recipe"
