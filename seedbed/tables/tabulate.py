@@ -220,7 +220,8 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
     if recipe == base or base not in by_seed:
         if OTHER not in by_seed:
             return row
-        base, row["baseline_backbone"] = OTHER, block.other.backbone
+        base = OTHER
+        row |= {"baseline": block.other.system.recipe, "baseline_backbone": block.other.backbone}
     return row | _difference(measured, recipe, base, metric, statistics)
 
 
