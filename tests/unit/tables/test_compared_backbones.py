@@ -179,6 +179,13 @@ def test_a_spec_may_name_it_by_the_papers_name_and_then_it_must_be_there(quick: 
     assert {*table_of(quick, "one", backbones=["two", "three"])["baseline_backbone"]} == {""}, "a table may lack it"
 
 
+def test_a_backbone_without_the_metric_is_no_baseline(quick: Scores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seedbed.tables.tabulate.lacks", lambda scores, block: block.backbone == "one")
+    monkeypatch.setattr(Block, "compared", lambda block, language: pytest.fail("read") if block.other else [])
+    table = table_of(quick, "one", partial=True)
+    assert {*table["backbone"]} == {"two", "three"} and {*table["baseline_backbone"]} == {""}
+
+
 def test_a_row_names_the_baseline_that_was_taken_from(quick: Scores) -> None:
     shown = spec(backbones=["one", "two"])
     one, two = (block for block in compared(shown, quick.plan(shown), "one") if block.column.label == "STS")
