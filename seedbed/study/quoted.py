@@ -35,7 +35,10 @@ def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
         where = f"quoted.{place}"
         require_known(f"{where}.task", "task", [entry.task], study.tasks)
         spec = study.tasks[entry.task]
-        metric = entry.metric or protocols.main_metric(spec.protocol, spec.k)
+        try:
+            metric = entry.metric or protocols.main_metric(spec.protocol, spec.k)
+        except ValueError as error:
+            raise ValueError(f"tasks.{entry.task}.{error}; {where} needs one of these") from None
         if protocols.metric(spec.protocol, metric) is None:
             known = sorted(protocols.load(spec.protocol).METRICS)
             raise ValueError(

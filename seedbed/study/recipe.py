@@ -419,6 +419,13 @@ class StudyRecipe(Part):
         fusion = self.spec.english.fusion
         return [*(["choices"] if fusion else []), *(["paths"] if fusion and fusion != "english" else [])]
 
+    @cached_property
+    def transformer(self) -> bool:
+        """Whether its encoders have layers and can be fine-tuned; static ones, and those in integers, cannot."""
+        if self.spec.made:
+            return not (self.spec.copies.static or self.spec.copies.int8)
+        return self.start.transformer if self.start else self.training.pooling != "static"
+
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
     def before(self, backbone: str) -> str | Prompts | None:

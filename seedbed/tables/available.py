@@ -34,6 +34,8 @@ class System(Settings):
     """
     gives: list[str] = []
     """What encoders that use translations provide in addition to vectors: paths, choices."""
+    transformer: bool = True
+    """Whether its encoders have layers and can be fine-tuned."""
 
     def has(self, backbone: str, language: str) -> bool:
         """Whether it has an encoder of a backbone for a language, or for both of a pair.

@@ -259,7 +259,7 @@ def _shown(spec: TableSpec, models: Mapping[str, AvailableModel]) -> dict[str, A
 def _fills(system: System, column: Column) -> bool:
     """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
     named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
-    named = named and column.declared.serves(system.gives)
+    named = named and column.declared.serves(system.gives, transformer=system.transformer)
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 

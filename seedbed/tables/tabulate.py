@@ -64,9 +64,12 @@ def measure_blocks(
     """
     by_column: dict[str, list[tuple[Block, list[Measure]]]] = {}
     by_backbone: dict[str, dict[str, tuple[Block, list[Measure]]]] = {}
+    absent = {(block.backbone, block.column.label) for block in blocks if spec.partial and lacks(scores, block)}
     for block in blocks:
-        if spec.partial and lacks(scores, block):
+        if (block.backbone, block.column.label) in absent:
             continue
+        if block.other and (block.other.backbone, block.column.label) in absent:
+            block = block.model_copy(update={"other": None})
         measures = [measure(scores, block, language, statistics) for language in block.tests]
         by_column.setdefault(block.column.label, []).append((block, measures))
         with_average = [*measures, _average(measures, [block])]
@@ -220,7 +223,8 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
     if recipe == base or base not in by_seed:
         if OTHER not in by_seed:
             return row
-        base, row["baseline_backbone"] = OTHER, block.other.backbone
+        base = OTHER
+        row |= {"baseline": block.other.system.recipe, "baseline_backbone": block.other.backbone}
     return row | _difference(measured, recipe, base, metric, statistics)
 
 

@@ -112,6 +112,7 @@ CONFIGURATIONS = [
     ({"classifiers": {"a": {"baseline": "most"}}}, "classifiers.a.baseline: ... '', 'random'"),
     ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "lora": {}}}}, "lora: ... fine_tuning ... leave it out"),
     ({"classifiers": {"a": {"generator": "tiny", "fine_tuning": {}}}}, "fine_tuning: ... no head; give a `backbone`"),
+    ({"recipes": {"static": {}}, "classifiers": {"a": {"backbone": "tiny-bert", "recipe": "static", "fine_tuning": {}}}}, "classifiers.a.recipe: static has no transformer to fine-tune"),
     ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {}, "baseline": "random"}}}, "baseline: ... fine_tuning ... make two classifiers"),
     ({"classifiers": {"a": {"backbone": "tiny-bert", "fine_tuning": {"held_out": 1}}}}, "fine_tuning.held_out: ... less than 1"),
     ({"classifiers": {"a": {"baseline": "random", "languages": ["haus"]}}}, "classifiers.a.languages: ... 'haus' ... 'hau'"),

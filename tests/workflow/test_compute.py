@@ -69,6 +69,7 @@ FAULTS = [
     ({"compute/language": "eng"}, "compute.language: no language 'eng'; known: hau"),
     ({"compute/encoder/backbone": "bert"}, "compute.encoder.backbone: ... 'bert' ... 'tiny-bert'"),
     ({"compute/encoder/recipe": "base"}, "compute.encoder.recipe: no recipe 'base'; known: published"),
+    ({"compute/encoder/recipe": "static", "recipes/static": {}}, "compute.encoder.recipe: static has no transformer to count"),
     ({"compute/fine_tuned": "api", "backbones/api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}},
      "compute.fine_tuned: api has no weights"),
     ({"compute/classifiers": ["tiny"]}, "compute.classifiers: ... 'tiny'; known: likely, written"),

@@ -118,8 +118,9 @@ def _chances(
         worth = similarity
     elif how == "oracle":
         human = candidates.translators.index(HUMAN)
-        if not mask[:, human].all():
-            raise UserError(f"choose: oracle, and {int((~mask[:, human]).sum())} texts have no English of {HUMAN!r}")
+        own = torch.tensor([row[0] == text for row, text in zip(candidates.english, candidates.texts, strict=True)])
+        if lacking := int((~(mask[:, human] | (own & mask[:, 0]))).sum()):  # English is of the first, see `candidates`
+            raise UserError(f"choose: oracle, and {lacking} texts have no English of {HUMAN!r}")
         worth = torch.nn.functional.one_hot(torch.full((len(mask),), human), mask.shape[1]).float()
     best = worth.nan_to_num().masked_fill(~mask, -torch.inf).argmax(dim=1)
     return torch.nn.functional.one_hot(best, mask.shape[1]).float()

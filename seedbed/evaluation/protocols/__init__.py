@@ -73,12 +73,17 @@ class Protocol:
         """Whether its tasks have a training set."""
         return "train" in self.options
 
-    def serves(self, gives: Collection[str]) -> bool:
+    def serves(self, gives: Collection[str], *, transformer: bool = True) -> bool:
         """Whether it can score encoders that provide `gives` in addition to vectors.
 
         Encoders that use translations provide `paths` and `choices`. Protocols that ask for these can score no others;
         protocols that edit texts cannot score encoders that use translations.
+
+        Args:
+            transformer: whether the encoders have layers and can be fine-tuned.
         """
+        if not transformer and (self.tunes or self.asks == ("layers",)):
+            return False
         return {*self.asks} & {"paths", "choices"} <= {*gives} and not (self.edits and gives)
 
     @property

@@ -29,7 +29,7 @@ def of_starts(study: Study) -> None:
                 f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
                 "own; leave it out"
             )
-        if start and start.copies.static:
+        if of.start and not (of.start.spec.copies.int8 or of.start.transformer):
             what = "copied" if copied else "trained"
             raise ValueError(
                 f"recipes.{name}.from: {recipe.start} has no transformer and cannot be {what}; take another recipe"

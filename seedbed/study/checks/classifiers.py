@@ -46,6 +46,10 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         require_known(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
         what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
         require_known(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
+        if not StudyRecipe.get(study, classifier.recipe).transformer:
+            raise ValueError(
+                f"{where}.recipe: {classifier.recipe} has no transformer to fine-tune; take another recipe"
+            )
     if spec := classifier.in_context:
         _retriever(study, f"{where}.in_context", spec.retriever)
         for variant, shown in spec.variants.items():

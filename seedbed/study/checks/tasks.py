@@ -11,6 +11,7 @@ from seedbed.study.checks.recipes import require_seeds
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
+from seedbed.study.recipe import StudyRecipe
 
 
 def of_tasks(study: Study) -> None:
@@ -91,6 +92,8 @@ def of_compute(study: Study) -> None:
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
     referred(study, "compute.encoder", spec.encoder)
+    if not StudyRecipe.get(study, spec.encoder.recipe).transformer:
+        raise ValueError(f"compute.encoder.recipe: {spec.encoder.recipe} has no transformer to count; take another")
     learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
     for name in spec.classifiers:
         require_known("compute.classifiers", "classifier in context", name, learners)

@@ -38,6 +38,7 @@ class Available(Part):
                 chosen_on=recipe.scale_chosen_on,
                 triplets=recipe.compared,
                 gives=recipe.gives,
+                transformer=recipe.transformer,
             )
             for recipe in (StudyRecipe.get(self.study, name) for name in self.study.recipes)
         ]

@@ -196,13 +196,14 @@ class Scores(Product, rule="score", place=paths.SCORES):
             tasks = self.classifier.tasks_in(self.test_lang)
         else:
             asked = StudyBackbone.get(self.study, self.backbone).scored_on
-            given = {*StudyRecipe.get(self.study, self.recipe).gives} if self.recipe in self.study.recipes else set()
+            of = StudyRecipe.get(self.study, self.recipe) if self.recipe in self.study.recipes else None
+            facts = {"gives": of.gives, "transformer": of.transformer} if of else {"gives": []}
             tasks = [
                 task
                 for task in self.study.tests_of(self.test_lang)
                 if (protocol := self.study.declared[task]).of_encoders
                 and (asked is None or task in asked)
-                and protocol.serves(given)
+                and protocol.serves(**facts)
             ]
         return [task for task in tasks if scored_with(self.study, task, self.backbone, self.recipe) == self.tasks]
 

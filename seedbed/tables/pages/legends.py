@@ -30,7 +30,8 @@ def of_marks(block: pd.DataFrame, metric: Metric) -> str:
     first = block.iloc[0]
     items = block[block["language"] != AVERAGE].drop_duplicates("language")
     names = methods_of(block)
-    baseline = _baseline(block, names.get(first["baseline"], first["baseline"]))
+    own = _own_baseline(block)
+    baseline = _baseline(block, names.get(own, own))
     marks = (
         f"In brackets, the {percent(first['level'])}% bootstrap interval over {_resampled(block)}. "
         f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
@@ -101,7 +102,7 @@ def of_summary(table: pd.DataFrame, averages: pd.DataFrame, hundredths: bool) ->
         "Bold: the best of a column."
     ]
     if averages["p_adjusted"].notna().any():
-        baseline = methods_of(table).get(table["baseline"].iloc[0], "")
+        baseline = methods_of(table).get(_own_baseline(table), "")
         baseline = _baseline(averages, f"{baseline} of the same backbone")
         lines.append(f"▲ ▼: above or below {baseline}, by the paired bootstrap (p < {alpha(level):g}).")
     if averages["paper"].notna().any():
@@ -129,6 +130,12 @@ def _items_measured(measured: pd.DataFrame) -> Iterator[str]:
 def _resampled(rows: pd.DataFrame) -> str:
     """What intervals are over: a single seed says nothing of the variance between seeds."""
     return "seeds and items" if (rows["seeds"] > 1).any() else "items, and not over seeds, of which there is one"
+
+
+def _own_baseline(rows: pd.DataFrame) -> str:
+    """The recipe that differences within a backbone are taken from."""
+    named = rows["baseline_backbone"].fillna("") != ""
+    return str(rows.assign(named=named).sort_values("named", kind="stable")["baseline"].iloc[0])
 
 
 def _baseline(rows: pd.DataFrame, own: str) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from seedbed.encoders.settings import Backbone, Training
+from seedbed.evaluation.protocols import declared
 from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.best_encoder import Answer
 from seedbed.study.graph.chosen import ChosenTranslations
 from seedbed.study.graph.derived import AdaptedEncoder, CopiedEncoder, FusedEncoder, VocabularyEncoder
@@ -165,6 +167,22 @@ def test_a_pooling_that_needs_token_vectors_is_of_no_endpoint() -> None:
         **dict.fromkeys(("base", "plain", "published"), [*settings]),
         **dict.fromkeys(("static", "first"), ["one"]),
     }
+
+
+def test_encoders_without_a_transformer_are_scored_on_no_layers_and_not_fine_tuned() -> None:
+    recipes = {"base": {}, "static": {}, "unsupervised": {}}
+    for way in ("static", "int8", "bfloat16"):
+        recipes[f"as-{way}"] = {"from": "unsupervised", "data": {"corpus": "text"}, "copies": way}
+    tasks = {"own-bitext": {"protocol": "bitext", "source": {"file": "own/{lang}-eng.tsv"}}}
+    tasks["own-layers"] = {"protocol": "layers", "set_of": "own-bitext"}
+    study = study_of(TOLD, recipes=recipes, tasks=tasks, classifiers={}, compute=None)
+    without = {"static", "as-static", "as-int8"}
+    for name in recipes:
+        scored = Scores.get(study, "bert", name, "hau", "hau", "all").scored
+        assert scored == ["own-bitext", *(["own-layers"] if name not in without else [])]
+    systems = {system.recipe: system for system in Available.get(study).recipes}
+    assert {name for name, system in systems.items() if not system.transformer} == without
+    assert declared("tuned").serves([]) and not declared("tuned").serves([], transformer=False)
 
 
 def test_an_encoder_is_of_the_asked_seed_or_of_the_first(told, ask) -> None:

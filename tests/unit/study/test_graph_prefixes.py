@@ -260,6 +260,7 @@ def test_copies_have_their_encoder_themselves_and_at_most_two_other_seeds_in_mem
         ({"recipes/mean/only": {"seeds": [2]}}, "config: recipes.mean.only.seeds: it is the mean of all seeds of picky; give `recipes.picky.only.seeds` the same"),
         ({"recipes/static": {"data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here, with the study's seeds"),
         ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
+        ({"recipes/static": {}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
         ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
     ],
 )  # fmt: skip

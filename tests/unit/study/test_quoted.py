@@ -88,6 +88,13 @@ def test_a_quote_of_something_else_is_refused(change, words):
     assert all(word in str(caught.value) for word in words), caught.value
 
 
+def test_a_quote_of_a_task_without_a_number_in_tables_says_where():
+    sets = {name: {"file": f"own/{{lang}}.{name}.tsv"} for name in ("source", "train")}
+    tasks = DEMO["tasks"] | {"labels": {"protocol": "knn", "k": [2], **sets}}
+    with pytest.raises(UserError, match=r"tasks\.labels\.k: 2; .*quoted\.0"):
+        study_with(BGE | {"task": "labels"}, tasks=tasks)
+
+
 def test_a_system_has_one_number_of_a_test():
     with pytest.raises(UserError, match="quoted.1: BGE-M3 has two numbers in hau"):
         study_with(BGE, BGE | {"source": "elsewhere"})

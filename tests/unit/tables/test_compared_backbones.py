@@ -179,6 +179,27 @@ def test_a_spec_may_name_it_by_the_papers_name_and_then_it_must_be_there(quick: 
     assert {*table_of(quick, "one", backbones=["two", "three"])["baseline_backbone"]} == {""}, "a table may lack it"
 
 
+def test_a_backbone_without_the_metric_is_no_baseline(quick: Scores, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("seedbed.tables.tabulate.lacks", lambda scores, block: block.backbone == "one")
+    monkeypatch.setattr(Block, "compared", lambda block, language: pytest.fail("read") if block.other else [])
+    table = table_of(quick, "one", partial=True)
+    assert {*table["backbone"]} == {"two", "three"} and {*table["baseline_backbone"]} == {""}
+
+
+def test_a_row_names_the_baseline_that_was_taken_from(quick: Scores) -> None:
+    shown = spec(backbones=["one", "two"])
+    one, two = (block for block in compared(shown, quick.plan(shown), "one") if block.column.label == "STS")
+    two = two.model_copy(update={"baseline": "xllora"})  # as `baseline_classifier` gives classifiers their own
+    measured = [*measure_blocks([one, two], quick.scores, quick.statistics, shown)]
+    table = tabulate(measured, quick.statistics, Published(None, PAPER))
+    rows = table.set_index(KEY[:1] + KEY[2:]).xs("two")
+    taken = rows[["baseline", "baseline_backbone"]].drop_duplicates().T.to_dict("list")
+    assert {recipe: own for (recipe, _), own in taken.items()} == {"base": ["xllora", ""], "xllora": ["base", "one"]}
+    ours, theirs = rows.loc[("xllora", "hau")], table.set_index(KEY[:1] + KEY[2:]).loc[("one", "base", "hau")]
+    assert ours["difference"] == pytest.approx(ours["value"] - theirs["value"], abs=2e-6)
+    assert "above or below XL-LoRA, and that above or below the one of one" in page(table, shown)
+
+
 def test_a_study_names_one_that_it_has() -> None:
     config = yamls.read("studies/miners.yaml")
     config["statistics"] |= {"baseline_backbone": "me5-smal"}

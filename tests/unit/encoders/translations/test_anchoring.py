@@ -345,6 +345,11 @@ def test_choices(sides: dict[str, Path], anchored: Path) -> None:
         choose_translations(table, "oracle")
     human = found().replace({"translator": {"two": "human"}})
     assert choose_translations(pack_candidates(human), "oracle")["english"].tolist() == GOOD
+    human.loc[0:1, ["english", "usable"]] = [[human["text"][0], True], ["", False]]  # English, of the first translator
+    assert choose_translations(pack_candidates(human), "oracle")["english"].tolist() == [human["text"][0], *GOOD[1:]]
+    human.loc[0, "english"] = BAD[0]
+    with pytest.raises(UserError, match="oracle, and 1 texts have no English of 'human'"):
+        choose_translations(pack_candidates(human), "oracle")
     half = found().assign(usable=[True] * 6 + [False] * 2)
     with pytest.raises(UserError, match=r"1 of 4 texts.*3 'Manoma.*translation"):
         choose_translations(pack_candidates(half), "first")
