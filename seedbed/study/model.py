@@ -1,8 +1,8 @@
 """The study: the schema of `config.yaml`, and facts that all packages use.
 
-It composes the settings of the packages. `Part` is the base of objects of a study: in `seedbed.study.recipe` and
-`generator` those that stand for an entry and know what depends on other entries, in `seedbed.study.graph` the products
-of jobs. No program imports this.
+It composes the settings of the packages. `Part` is the base of objects of a study: in `seedbed.study.backbone`,
+`recipe` and `generator` those that stand for an entry and know what depends on other entries, in `seedbed.study.graph`
+the products of jobs. No program imports this.
 """
 
 import os

@@ -1,126 +1,23 @@
-"""Recipes and backbones as the study has them: what of an entry in its YAML depends on the other entries."""
+"""Recipes as the study has them: what of an entry in its YAML depends on the other entries."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from seedbed.corpora.settings import Source
 from seedbed.encoders import objectives
 from seedbed.encoders.objectives import Objective
 from seedbed.encoders.recipes import Recipe, presets
-from seedbed.encoders.settings import Backbone, EndpointSettings, Pivot, Prompts, Training, text_of
+from seedbed.encoders.settings import Pivot, Prompts, Training, text_of
 from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
-from seedbed.languages import ANY, placeholders
+from seedbed.languages import ANY
 from seedbed.names import anchors_in
 from seedbed.study import paths, published
+from seedbed.study.backbone import StudyBackbone, require_plain
 from seedbed.study.model import Part, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.variants import is_composed
-
-
-@dataclass(frozen=True)
-class StudyBackbone(Part):
-    """A backbone of the study: one model, a fusion of several, two models for a text and its translation, or an API
-    embedding model.
-    """
-
-    name: str
-
-    @property
-    def spec(self) -> Backbone:
-        """Its settings: its entry in the study's `backbones`."""
-        return self.study.backbones[self.name]
-
-    @property
-    def body(self) -> "StudyBackbone":
-        """The backbone that reads texts: itself, or of a pair the multilingual one."""
-        pair = self.spec.pair
-        return StudyBackbone.get(self.study, pair.multilingual) if pair else self
-
-    @property
-    def members(self) -> list[str]:
-        """The backbones whose vectors it gives: those of a fusion, or itself."""
-        return [*self.spec.fusion.of] if self.spec.fusion else [self.name]
-
-    @cached_property
-    def remote(self) -> bool:
-        """Whether it, or one that it fuses, is an API embedding model."""
-        return any(self.study.backbones[name].endpoint for name in self.members)
-
-    @cached_property
-    def fetched_as(self) -> str:
-        """The backbone under whose name its weights are fetched: the first with the same source, so that they are
-        fetched once.
-        """
-        return next(name for name, other in self.study.backbones.items() if other.source == self.spec.source)
-
-    def source(self, lang: str) -> Source | None:
-        """The source of its weights for a language folder; None: it is an API embedding model."""
-        spec = self.body.spec
-        return spec.by_language.get(lang, spec.source)
-
-    def weights(self, lang: str = ANY) -> str:
-        """Path of its weights for a language folder; backbones of the same source share them."""
-        body = self.body
-        model = f"{body.name}+{lang}" if lang in body.spec.by_language else body.fetched_as
-        return at(self.study, paths.WEIGHTS, room="encoders", model=model)
-
-    @cached_property
-    def scored_on(self) -> list[str] | None:
-        """The tasks that its encoders can be scored on; None: all tasks of encoders.
-
-        A fusion has distances only, and the tasks that chose its weights do not measure it. An encoder behind an API,
-        or of two texts, gives vectors only: its layers cannot be read, and it cannot be fine-tuned.
-        """
-        fusion, declared = self.spec.fusion, self.study.declared
-        if fusion:
-            return [name for name, protocol in declared.items() if protocol.of_distances and name != fusion.dev]
-        if not (self.spec.endpoint or self.spec.pair):
-            return None
-        asked = {"vectors", "distances"} | ({"paths", "choices"} if self.spec.pair else set())
-        return [name for name, protocol in declared.items() if {*protocol.asks} & asked]
-
-    @property
-    def before(self) -> str | Prompts | None:
-        """The prefix or prompts that the study puts before its texts; None: those in the weights' own file."""
-        spec = self.body.spec
-        return spec.prompts if spec.prefix is None else spec.prefix
-
-    @property
-    def prefix(self) -> str:
-        """The prompt before a text that is neither query nor document; empty if the study gives none."""
-        return text_of(self.before)
-
-    def plain_prefix(self) -> str | None:
-        """The prefix of every text, for uses in which all texts have the same prefix, such as mining; None: what the
-        model itself says.
-
-        Raises:
-            UserError: the prefix depends on the language.
-        """
-        return None if self.before is None else _plain(self.prefix, f"backbones.{self.body.name}.prefix")
-
-
-def _plain(prefix: str, where: str) -> str:
-    """A prefix, if it is the same for all languages; `where` it is given is for the message."""
-    if placeholders(prefix):
-        raise UserError(
-            f"{where}: {prefix!r} is another in each language, which only encoders know that recipes train or use as "
-            "they are; take another backbone or prefix to mine with or to fine-tune"
-        )
-    return prefix
-
-
-def endpoints_of(study: Study, backbones: Iterable[str]) -> list[EndpointSettings]:
-    """The API embedding models of backbones, of fusions too, each once, with their current settings; others have none.
-
-    A job may send requests to the servers that the study names, see `seedbed.servers.named`.
-    """
-    known = (StudyBackbone.get(study, name) for name in backbones if name in study.backbones)
-    members = dict.fromkeys(member for one in known for member in one.members)
-    return [*filter(None, (study.backbones[member].endpoint for member in members))]
 
 
 @dataclass(frozen=True)
@@ -465,7 +362,7 @@ class StudyRecipe(Part):
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
         if isinstance(self.spec.prefix, str):
-            return _plain(self.spec.prefix, f"recipes.{self.name}.prefix")
+            return require_plain(self.spec.prefix, f"recipes.{self.name}.prefix")
         if self.start:
             return self.start.given_prefix(backbone)
         return StudyBackbone.get(self.study, backbone).plain_prefix() or ""

@@ -17,9 +17,10 @@ from seedbed.gpu_memory import TRAINED, Need, Shape
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.precision import Precision
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.recipe import StudyRecipe
 
 READ = 512
 """Tokens of a text that a model reads at most, as a rule."""

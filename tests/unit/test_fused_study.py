@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from seedbed.io import UserError
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone
 from tests.asking import check
 from tests.refusals import tells
 

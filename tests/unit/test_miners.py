@@ -10,10 +10,10 @@ import pytest
 
 from seedbed import model_files, yamls
 from seedbed.io import UserError
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone
 
 
 @pytest.fixture(scope="module")

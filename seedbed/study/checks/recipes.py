@@ -9,12 +9,13 @@ from seedbed.encoders.recipes import TRAINED, Recipe, presets
 from seedbed.encoders.settings import NEIGHBOUR, Pivot, Reference, Training
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import require_untested
 from seedbed.study.model import Study
 from seedbed.study.published import begins
-from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.recipe import StudyRecipe
 
 MODULES = ("pooling", "layers")
 """Settings of training that encoders have which are not trained by them: those of their modules."""

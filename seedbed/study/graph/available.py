@@ -6,10 +6,11 @@ from functools import cached_property
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.study import quoted
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph import classifier
 from seedbed.study.graph.corpus import lacking
 from seedbed.study.model import Part
-from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figures.maps import Mapped, plan_map
 from seedbed.tables.figures.specs import FigureSpec, Map
 from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, compared, of_labellers, plan

@@ -6,12 +6,13 @@ from typing import Any
 
 from seedbed.encoders.translations.settings import Chosen
 from seedbed.study import paths
+from seedbed.study.backbone import endpoints_of
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Files, Product
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.translation import translations_of
-from seedbed.study.recipe import StudyRecipe, endpoints_of
+from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.plan import Cell
 

@@ -16,13 +16,14 @@ from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import Generator
 from seedbed.resources import resource
 from seedbed.study import paths
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.model import Part, Study, once_per_study
 from seedbed.study.paths import at
-from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 
 KINDS = {

@@ -8,11 +8,11 @@ from typing import Any
 from seedbed.encoders.compression.settings import START
 from seedbed.encoders.settings import Fusion, Training
 from seedbed.study import paths
+from seedbed.study.backbone import endpoints_of
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.score import protocol_code, task_for
-from seedbed.study.recipe import endpoints_of
 from seedbed.study.sizes import Load, Sizes
 
 

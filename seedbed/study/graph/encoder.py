@@ -14,11 +14,12 @@ from seedbed.languages import ANY, filled, placeholders, registry
 from seedbed.names import DRAWN
 from seedbed.resources import resource
 from seedbed.study import paths, published
+from seedbed.study.backbone import StudyBackbone, endpoints_of
 from seedbed.study.graph import records
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.translation import StudyTranslator, translations_of
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of, objective_of, untrained
+from seedbed.study.recipe import StudyRecipe, objective_of, untrained
 from seedbed.study.sizes import Load, Sizes
 
 TWO_PATHS, INTEGERS = "seedbed/encoders/models/two_paths.py", "seedbed/encoders/models/onnx_int8.py"

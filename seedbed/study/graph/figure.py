@@ -8,12 +8,12 @@ from typing import Any
 
 from seedbed.resources import resource, spec_file
 from seedbed.study import paths
+from seedbed.study.backbone import endpoints_of
 from seedbed.study.graph.available import Available
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.table import Table, TablePlan
-from seedbed.study.recipe import endpoints_of
 from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.figures.maps import Mapped
 from seedbed.tables.figures.specs import FigureSpec, Map

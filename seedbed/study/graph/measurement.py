@@ -7,12 +7,12 @@ from seedbed.evaluation.compute.settings import Compute
 from seedbed.io import UserError
 from seedbed.resources import resource
 from seedbed.study import paths
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph.classifier import StudyClassifier
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
 from seedbed.study.graph.score import protocol_code, task_for
-from seedbed.study.recipe import StudyBackbone
 from seedbed.study.sizes import Load, Sizes
 
 

@@ -5,8 +5,8 @@ from typing import Any
 
 from seedbed.names import anchors_in
 from seedbed.study import paths
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph.product import Files, Product
-from seedbed.study.recipe import StudyBackbone
 from seedbed.study.sizes import Load, Sizes
 
 

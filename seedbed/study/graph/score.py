@@ -21,6 +21,7 @@ from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
 from seedbed.names import TOGETHER, languages_of
 from seedbed.study import paths
+from seedbed.study.backbone import StudyBackbone, endpoints_of
 from seedbed.study.graph.classifier import TRANSLATED, StudyClassifier, seeds_of, trained_as
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
@@ -28,7 +29,7 @@ from seedbed.study.graph.product import Code, Files, Product, first_of_each
 from seedbed.study.graph.translation import translations_of
 from seedbed.study.model import Study, once_per_study
 from seedbed.study.paths import argument_of
-from seedbed.study.recipe import StudyBackbone, StudyRecipe, endpoints_of
+from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.plan import Cell
 

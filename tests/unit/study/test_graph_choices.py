@@ -13,6 +13,7 @@ from seedbed.classifiers.settings import IN_CONTEXT
 from seedbed.encoders.settings import Prompts
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.resources import resource
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.checks.checkpoints import of_starts
 from seedbed.study.checks.translated import of_pairs
 from seedbed.study.graph import classifier
@@ -24,7 +25,7 @@ from seedbed.study.graph.report import Paper
 from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone, StudyRecipe, untrained
+from seedbed.study.recipe import StudyRecipe, untrained
 from seedbed.study.sizes import Sizes
 from seedbed.tables.figures.specs import Map
 from tests.asking import asking, check

@@ -6,6 +6,7 @@ import pytest
 
 from seedbed.encoders.settings import Backbone, Training
 from seedbed.evaluation.protocols import declared
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph.adapter import Weights
 from seedbed.study.graph.aligned import PivotVectors
 from seedbed.study.graph.available import Available
@@ -15,7 +16,7 @@ from seedbed.study.graph.derived import AdaptedEncoder, CopiedEncoder, FusedEnco
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS, Encoder
 from seedbed.study.graph.neighbours import Neighbours
 from seedbed.study.graph.score import Scores
-from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.recipe import StudyRecipe
 from tests.asking import TOLD, asking, check, study_of, within
 
 API = {"backbone": "api", "recipe": "base", "lang": "mul", "seed": "0"}

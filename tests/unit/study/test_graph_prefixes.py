@@ -12,13 +12,14 @@ import pytest
 from seedbed import yamls
 from seedbed.encoders.settings import Prompts
 from seedbed.io import UserError
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.checks.prefixes import of_prefixes
 from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.derived import CopiedEncoder
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.score import Scores
 from seedbed.study.loading import load
-from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load
 from tests.asking import TOLD, asking, study_of
 from tests.refusals import pattern

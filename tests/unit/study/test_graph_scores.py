@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from seedbed.io import UserError
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph.derived import FusedEncoder
 from seedbed.study.graph.measurement import Measurement
 from seedbed.study.graph.score import Scores, protocol_code, scored_with, task_for
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone
 from tests.asking import TOLD, asking, study_of
 
 BERT = {"backbone": "bert", "recipe": "xllora", "lang": "hau", "test_lang": "hau", "tasks": "all"}

@@ -10,13 +10,14 @@ import pytest
 
 from seedbed import yamls
 from seedbed.io import UserError
+from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph.available import Available
 from seedbed.study.graph.classifier import TunedEncoder, trained_as
 from seedbed.study.graph.report import Report
 from seedbed.study.graph.score import Scores, scored_with, tunes
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyBackbone, StudyRecipe
+from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.plan import Cell
 from seedbed.tables.specs import TableSpec
 from tests.asking import TOLD, study_of
