@@ -88,7 +88,7 @@ FIRST: dict[str, dict[str, Any]] = {
         "training/pooling": "mean", "training/batches": "sets", "training/epochs": 2, "training/batch_size": 16, "training/learning_rate": 0.1,
         "training/weight_decay": 0.1, "training/max_length": 16, "training/temperature": 0.1,
         "training/precision": "bfloat16", "training/dropout": 0.1, "training/mlm_weight": 0.1,
-        "training/mlm_probability": 0.5, "training/freeze_word_embeddings": True, "training/part": "head", "training/rank": 8, "training/layers": 1,
+        "training/mlm_probability": 0.5, "training/freeze_word_embeddings": True, "training/part": "adapter", "training/rank": 8, "training/layers": 1,
         "training/steps": 1, "training/schedule": "constant", "training/epsilon": 1e-6, "training/adapter": "parallel",
         "training/reduction": 4, "training/scaling": 1,
         "recipes/xllora/like": "prompting", "recipes/xllora/training": {"epochs": 2},
