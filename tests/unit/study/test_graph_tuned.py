@@ -92,7 +92,7 @@ def test_endpoints_and_fusions_are_left_out(told: Study, ask: Ask) -> None:
     column = {"label": "News", "protocol": "tuned", "metric": "f1 of sports"}
     table = {"title": "T", "caption": "C", "recipes": {"base": "Base"}, "columns": [column], "baseline": "base"}
     blocks = Available.get(told).blocks(TableSpec.model_validate(table))
-    assert {block.backbone for block in blocks} == {"bert", "other", "bare", "coded"}
+    assert {block.backbone for block in blocks} == {"bert", "other", "bare"}
     assert {cell.seed for block in blocks for cell in block.cells()} == {3, 5}
     with pytest.raises(UserError, match=r"task of it.*any of its backbones"):
         Available.get(told).blocks(TableSpec.model_validate(table | {"backbones": ["api"]}))
