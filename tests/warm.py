@@ -230,12 +230,15 @@ class Ahead:
 
 
 def _files(project: Path) -> dict[str, int]:
-    """File -> checksum, of the library and of what programs share."""
+    """File -> checksum, of the library and of what programs share.
+
+    Other processes write below __pycache__ while this one reads.
+    """
     files = [*project.glob("scripts/*.py"), *project.glob("seedbed/**/*.*")]
     return {
         str(file.relative_to(project)): zlib.crc32(file.read_bytes())
         for file in files
-        if file.suffix not in (".pyc", "")
+        if file.parent.name != "__pycache__" and file.suffix
     }
 
 
