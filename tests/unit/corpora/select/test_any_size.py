@@ -23,7 +23,7 @@ PARTS = 32
 """Blocks and caches are this many times smaller than usual."""
 PLAIN = CASES | {"anchors": partial(anchors, identified=False)}
 ROWS = {
-    "documents": (1_500, 20_000),
+    "documents": (1_500, 12_000),
     "drawn": (1_000, 8_000),
     "parallel": (300, 3_000),
     "sampled": (300, 3_000),
