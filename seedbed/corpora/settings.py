@@ -324,12 +324,16 @@ class Source(Settings):
         left = (name for origin, place in places.items() if place for name in self._not_of(origin))
         return self.without("sha256", "revision", *left).updated(changes)
 
-    def readings(self) -> Iterator[Source]:
-        """Everything that may be read for this source: its first choices, and the `otherwise` of each."""
-        for one in self.first_choices():
-            yield one
-            if one.otherwise:
-                yield from one.otherwise.readings()
+    def readings(self, *, instead: bool = True) -> Iterator[Source]:
+        """Everything that may be read for this source: the source or its sets, those in `join`, its top-up, and where
+        `instead` the `otherwise` of each.
+        """
+        if not self.sets:
+            yield self
+        inside = [*self.sets.values(), *(self.joined(column)[0] for column in self.join), self.topped_up()]
+        for one in (*inside, self.otherwise if instead else None):
+            if one:
+                yield from one.readings(instead=instead)
 
     @property
     def is_local(self) -> bool:
@@ -337,15 +341,8 @@ class Source(Settings):
         return all(one.file for one in self.readings())
 
     def first_choices(self) -> Iterator[Source]:
-        """Everything that is read if nothing is missing: the source or its sets, those in `join`, and its top-up."""
-        if not self.sets:
-            yield self
-        for one in self.sets.values():
-            yield from one.first_choices()
-        for column in self.join:
-            yield from self.joined(column)[0].first_choices()
-        if more := self.topped_up():
-            yield from more.first_choices()
+        """Everything that is read if nothing is missing."""
+        return self.readings(instead=False)
 
     @property
     def terms(self) -> str:

@@ -161,9 +161,10 @@ class OwnTable:
                 raise self._too_few(len(kept))
             share = min(33, math.ceil(100 * ENOUGH / len(kept)))
             parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else HALVES
-            choose, report, *train = (len(in_buckets(kept, Source(file="-", buckets=rows))) for rows in parted)
+            choose, report = (len(table_files.distinct(self.file, self.cleaning, rows)) for rows in parted[:2])
+            train = len(in_buckets(kept, Source(file="-", buckets=parted[-1])))
             said = f"There is no test set, so translations are: of {len(kept)}, {choose} choose, {report} report, and "
-            said += f"{train[0]} train{APART}." if many else f"none train: for that {3 * ENOUGH} are needed."
+            said += f"{train} train{APART}." if many else f"none train: for that {3 * ENOUGH} are needed."
             # Cleaned: a sentence that is there twice has two right answers, of which one counts.
             parts.add(self._tests("own-bitext", {"protocol": "bitext", "clean": True}, parted[:2], said))
             parts.best["limits"] = BITEXT_LIMITS

@@ -182,14 +182,15 @@ def _brief(names: Iterable[Any]) -> str:
     return ", ".join([*shown, "..."] if len(names) > settings.SHOWN else shown)
 
 
-def distinct(file: Path, cleaning: Cleaning) -> pd.DataFrame:
-    """The translations of a file that a run keeps: `id`, `text` and `pivot`, each sentence once on its side.
+def distinct(file: Path, cleaning: Cleaning, buckets: tuple[int, int] = (0, 100)) -> pd.DataFrame:
+    """The translations in these buckets of a file that a run keeps: `id`, `text` and `pivot`, each sentence once on its
+    side.
 
     Raises:
         UserError: none is kept.
     """
     store = Store(Path(), Path())  # a file here is neither downloaded nor pinned
-    return concatenate(fetch(Source(file=str(file)), "parallel", store, cleaning, test=False)[0])
+    return concatenate(fetch(Source(file=str(file), buckets=buckets), "parallel", store, cleaning)[0])
 
 
 def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:

@@ -1,6 +1,5 @@
 """From a source to a corpus: cleaned, checked, without repetitions, with a record of its origin."""
 
-import sys
 from collections import Counter
 from functools import partial
 from typing import Any
@@ -12,8 +11,7 @@ from seedbed import origins
 from seedbed.blocks import Blocks, Lookup, Seen, SeenRows, Spool, concatenate, peek
 from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import origin_of
-from seedbed.corpora.read.downloads import NotThereError
-from seedbed.corpora.read.sources import read
+from seedbed.corpora.read.sources import first_available
 from seedbed.corpora.settings import COLUMNS, MAY_BE_BLANK, NO_TEXT, OPTIONAL, ORIGINS, WHOLE, Cleaning, Kind, Source
 from seedbed.corpora.shape.choices import collect_answers, count_repeated
 from seedbed.corpora.shape.clean import CONTROL, clean, comparable, within_bounds
@@ -41,7 +39,7 @@ def fetch(
     """
     counts: Counter[str] = Counter()
     asked = source
-    source, blocks = _first_available(source, store, test, counts)
+    source, blocks = first_available(source, store, whole=test, counts=counts)
     where = f"{kind} corpus from {origins.in_words(origin(source))}"
     if kind in ("triplets", "paraphrases"):
         blocks = _triplets(blocks, counts, where, lone=kind == "paraphrases")
@@ -52,20 +50,8 @@ def fetch(
     else:
         blocks = _filtered((_shaped(block, kind, texts, where) for block in blocks), kind, texts, cleaning, counts)
     record: dict[str, Any] = {"origin": origin(source), "licence": source.terms, "kind": kind}
-    record |= {} if source is asked else {"instead_of": origin(asked)}
+    record |= {} if source == asked else {"instead_of": origin(asked)}
     return _counted(blocks, counts, record, where), record
-
-
-def _first_available(source: Source, store: Store, test: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
-    """The source, or if it is missing its first available `otherwise`, and the rows."""
-    try:
-        return source, read(source, store, whole=test, counts=counts)
-    except NotThereError as error:
-        if source.otherwise is None:
-            raise
-        print(f"{error}; {origins.in_words(origin(source.otherwise))} is read instead", file=sys.stderr)
-        counts.clear()
-        return _first_available(source.otherwise, store, test, counts)
 
 
 ALWAYS = ("read", "triplets", "out of bounds", "repeated", "kept")

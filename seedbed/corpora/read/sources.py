@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import fnmatch
+import glob
 import itertools
 import re
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -14,12 +17,16 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+import pandas as pd
+import pyarrow as pa
+
 from seedbed.blocks import ROWS, Blocks, Seen, Spool, peek, sample, select_rows
 from seedbed.corpora.read import assets, forms
 from seedbed.corpora.read.columns import changed, in_buckets, origin_of, renamed
+from seedbed.corpora.read.downloads import NotThereError
 from seedbed.corpora.read.following import by_file, followed
 from seedbed.corpora.read.joins import joined
-from seedbed.corpora.settings import TOPPED_UP, Source
+from seedbed.corpora.settings import PACKED, TOPPED_UP, Source
 from seedbed.io import UserError
 
 if TYPE_CHECKING:
@@ -29,11 +36,23 @@ DAMAGED = (
     zipfile.BadZipFile, tarfile.TarError, OSError, zlib.error, EOFError, RuntimeError, NotImplementedError
 )  # fmt: skip
 """Errors of unpacking; RuntimeError: a password, NotImplementedError: an unknown compression."""
+CONVERTED = "the branch in Parquet, `revision: refs/convert/parquet`"
+"""What to read of a data set that cannot be read as it is."""
+_SAYS_NOTHING = re.compile(r"\s*$|[45]\d\d (Client|Server) Error")
+"""A line of an error of the hub, before those that say what is wrong."""
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 
 
 def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Counter[str] | None = None) -> Blocks:
-    """Iterate over the rows of a source: a string `id`, and the columns that `source.columns` and `source.join` name.
+    """Iterate over the rows of a source; as `first_available`."""
+    return first_available(source, store, whole=whole, counts=counts)[1]
+
+
+def first_available(
+    source: Source, store: assets.Store, *, whole: bool = False, counts: Counter[str] | None = None
+) -> tuple[Source, Blocks]:
+    """The source, or if an archive of it does not exist its first available `otherwise`; of its sets likewise. And the
+    rows: a string `id`, and the columns that `source.columns` and `source.join` name.
 
     Everything is downloaded before the first block.
 
@@ -45,7 +64,24 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
         UserError: the source cannot be downloaded or read, or lacks a column; or a row has no id.
     """
     counts = Counter() if counts is None else counts
-    raw = _united(source, store, whole, counts) if source.sets else _requested_rows(_raw(source, store), source)
+    before = counts.copy()
+    try:
+        return _first_choice(source, store, whole, counts)
+    except NotThereError as error:
+        if source.otherwise is None:
+            raise
+        print(f"{error}; {origin_of(source.otherwise)} is read instead", file=sys.stderr)
+        counts.clear()
+        counts.update(before)
+        return first_available(source.otherwise, store, whole=whole, counts=counts)
+
+
+def _first_choice(source: Source, store: assets.Store, whole: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
+    """As `first_available`, without the source's own `otherwise`."""
+    if source.sets:
+        source, raw = _united(source, store, whole, counts)
+    else:
+        raw = _requested_rows(_raw(source, store), source)
     blocks = identified(renamed(raw, source, counts), source, whole, counts)
     joins = [(column, *source.joined(column)) for column in source.join]
     for column, changes, matching in sorted(joins, key=lambda join: join[2].keep == "all"):
@@ -63,19 +99,20 @@ def read(source: Source, store: assets.Store, *, whole: bool = False, counts: Co
         columns = first.columns.intersection(second.columns)
         both = (block[columns] for block in itertools.chain(blocks, more))
         blocks = identified(both, source, whole, counts)
-    return blocks
+    return source, blocks
 
 
-def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[str]) -> Blocks:
-    """The rows of all sets, one after the other, each with the name of its set before its id; all are fetched first.
+def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[str]) -> tuple[Source, Blocks]:
+    """The source with the sets that are read, and their rows, one set after the other, each with the name of its set
+    before its id; all are fetched first.
 
     Rows that were read are counted as `skipped`, until `renamed` has those that `skip`, `first` and `where` leave.
     """
     own: dict[str, Counter[str]] = {name: Counter() for name in source.sets}
-    sets = {name: read(one, store, whole=whole, counts=own[name]) for name, one in sorted(source.sets.items())}
+    sets = {name: first_available(one, store, whole=whole, counts=own[name]) for name, one in source.sets.items()}
 
     def rows() -> Blocks:
-        for name, blocks in sets.items():
+        for name, (_, blocks) in sorted(sets.items()):
             for block in by_file(blocks, source, name):
                 counts["skipped"] += len(block)
                 yield block.assign(id=f"{name}:" + block["id"])
@@ -86,7 +123,7 @@ def _united(source: Source, store: assets.Store, whole: bool, counts: Counter[st
             counts.update(own[name])
             counts[f"{name}: read"] = own[name]["read"]
 
-    return counted()
+    return source.model_copy(update={"sets": {name: one for name, (one, _) in sets.items()}}), counted()
 
 
 def _requested_rows(blocks: Blocks, source: Source) -> Blocks:
@@ -197,19 +234,49 @@ def _hub(source: Source, store: assets.Store) -> Blocks:
             return itertools.chain(_files(first, alone), *(_later(alone, name, place) for name in names[1:]))
         import datasets
 
-        builder = datasets.load_dataset_builder(source.hub, source.config, revision=commit, cache_dir=store.hub)
+        try:
+            builder = datasets.load_dataset_builder(source.hub, source.config, revision=commit, cache_dir=store.hub)
+        except RuntimeError as error:  # it has a script
+            raise UserError(f"{source.hub}: {_reason(error)}; take {CONVERTED}") from None
         if source.split not in (known := builder.config.data_files):
             raise UserError(f"{source.hub}: no split {source.split!r}; it has {', '.join(map(str, known))}")
         names = [file.partition(f"@{commit}/")[2] for file in known[source.split]]
-        folder = huggingface_hub.snapshot_download(source.hub, allow_patterns=names, **place)
-        paths = [Path(folder, name) for name in names]
-        if all(path.suffix == ".parquet" for path in paths):
-            return itertools.chain.from_iterable(_files(path, source) for path in paths)
-        for path in paths:
-            assets.require_readable(path)
-        # From the files themselves: `load_dataset` would write all rows once more.
-        builder.config.data_files = {source.split: [*map(str, paths)]}
-        return of_tables(builder.as_streaming_dataset(source.split), source)
+        patterns = [*map(glob.escape, names)]
+        folder = huggingface_hub.snapshot_download(source.hub, allow_patterns=patterns, **place)
+        return itertools.chain.from_iterable([_hub_file(Path(folder, name), builder, source) for name in names])
+
+
+def _hub_file(path: Path, builder: datasets.DatasetBuilder, source: Source) -> Blocks:
+    """The rows of a file of a split; by the hub's library if its format is not read here."""
+    if source.format != "auto" or path.suffix == ".parquet":
+        return _files(path, source)
+    if builder.name == "json" and builder.config.field is None and _has_lines(path):
+        # The library takes the types of columns from the first rows of the first file, and fails at others.
+        return _files(path, source.updated({"format": "jsonl"}))
+    assets.require_readable(path)
+    return by_file(_by_library(path, builder, source), source, str(path))
+
+
+def _has_lines(path: Path) -> bool:
+    """Whether a file begins with an object of JSON, not with a list."""
+    with path.open("rb") as file:
+        stream = assets.unpacked(file, path.name) if PACKED.search(path.name) else file
+        return stream.read(100).removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+
+
+def _by_library(path: Path, builder: datasets.DatasetBuilder, source: Source) -> Blocks:
+    import datasets
+
+    # From the file itself: `load_dataset` would write all rows once more.
+    builder.config.data_files = {source.split: [str(path)]}
+    builder.info.features = None  # of the file before
+    if builder.name == "csv":  # cells as they are: else "None" is a null, and a number next to a null a fraction
+        builder.config.na_filter = False
+        options = builder.config.pd_read_csv_kwargs | {"nrows": 0, "chunksize": None}
+        with hub_errors(source.hub):
+            columns = [*pd.read_csv(path, **options)]
+        builder.config.features = datasets.Features({name: datasets.Value("string") for name in columns})
+    yield from of_tables(builder.as_streaming_dataset(source.split), source)
 
 
 def _members(source: Source, commit: str) -> list[str]:
@@ -235,9 +302,12 @@ def _later(source: Source, name: str, place: dict[str, Any]) -> Blocks:
 
 def of_tables(rows: datasets.IterableDataset, source: Source) -> Blocks:
     """Iterate over the rows of a streamed hub data set."""
-    with hub_errors(source.hub):
-        for table in rows.with_format("arrow").iter(ROWS):
-            yield forms.strings(table.to_pandas(integer_object_nulls=True), source)
+    try:
+        with hub_errors(source.hub):
+            for table in rows.with_format("arrow").iter(ROWS):
+                yield forms.strings(table.to_pandas(integer_object_nulls=True), source)
+    except (*forms.WRONG, pa.ArrowException) as error:
+        raise UserError(f"{source.hub}: cannot be read ({_reason(error)}); take {CONVERTED}") from None
 
 
 @contextlib.contextmanager
@@ -250,7 +320,9 @@ def hub_errors(repository: str) -> Iterator[None]:
     except UserError:
         raise
     except (HTTPError, EntryNotFoundError, RevisionResolutionError, OSError, ValueError) as error:
-        raise UserError(f"{repository}: cannot be had from the hub ({_reason(error)})") from None
+        lines = [line.strip() for line in str(error).splitlines() if not _SAYS_NOTHING.match(line)]
+        reason = " ".join(itertools.takewhile(lambda line: not line.startswith("Example"), lines))
+        raise UserError(f"{repository}: cannot be had from the hub ({reason or _reason(error)})") from None
 
 
 def pin(store: assets.Store, source: Source, *, kind: str) -> str:

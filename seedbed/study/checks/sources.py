@@ -43,6 +43,7 @@ def of_sources(study: Study) -> None:
             )
     for task, order in study.own_sets:
         _check_file(study.test(task, order), f"the {task} test set of {order}")
+    _apart(study)
     _check_file(study.corpus("nli", study.pivot), "corpora.nli")
     for kind in ("generators", "backbones"):
         for name, model in getattr(study, kind).items():
@@ -60,6 +61,22 @@ def of_sources(study: Study) -> None:
         _training_data(study, name, folders[name])
         if recipe.written:
             SUPPLIES[WRITING[recipe.written].adapters](study, StudyRecipe.get(study, name).writer)
+
+
+def _apart(study: Study) -> None:
+    """Corpora that test sets are apart from are there, each in one of the languages of the sets at least."""
+    sets = [(task, code) for code in study.languages for task in study.tests_by_language[code]]
+    for name, task in study.tasks.items():
+        tested = {code for of, place in (*sets, *study.own_sets) if of == name for code in languages_of(place)}
+        for corpus in task.apart_from:
+            found = {code: source for code in sorted(tested) if (source := study.corpus(corpus, code))}
+            if tested and not found:
+                raise UserError(
+                    f"tasks.{name}.apart_from: no {corpus} in {', '.join(sorted(tested))}, where the task has tests; "
+                    "give it a source there, or leave it out"
+                )
+            for code, source in found.items():
+                _check_file(source, f"tasks.{name}.apart_from: the {corpus} corpus of {code}")
 
 
 def _corpus_key(study: Study, role: str, code: str) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -143,10 +144,11 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
 
     def inputs(self) -> dict[str, Files]:
         """The files whose texts none of its rows may contain: test sets, and for a test set the corpora that encoders
-        were trained on before it was added.
+        were trained on before it was added, of its language or of both of a pair.
         """
-        task = self.study.tasks.get(self.corpus)
-        trained = [self.at(paths.CORPUS, corpus=corpus) for corpus in task.apart_from] if task else []
+        study, task = self.study, self.study.tasks.get(self.corpus)
+        before = product(task.apart_from, languages_of(self.lang)) if task else ()
+        trained = [self.at(paths.CORPUS, lang=code, corpus=name) for name, code in before if study.corpus(name, code)]
         return {"tests": self.kept_apart(), "trained": trained}
 
     def settings(self) -> dict[str, Any]:

@@ -261,6 +261,19 @@ def test_repeated_and_blank_translations_count_for_nothing(capsys):
     assert sum(counts) == 160
 
 
+def test_of_a_text_with_several_translations_each_set_has_one(capsys):
+    """Of each set each sentence is kept once, so a translation that one set loses may stay in another."""
+    rows = pd.read_csv(translations(160), sep="\t")
+    rows["text"] = [*rows["text"][:120], *rows["text"][:40]]
+    rows[["text", "pivot"]].to_csv("several.tsv", sep="\t", index=False)
+    study = load(written("hau.txt", "--parallel", "several.tsv"))
+    told = re.search(r"of 120, (\d+) choose, (\d+) report", capsys.readouterr().out).groups()
+    spans = [study.tasks[f"own-bitext-{half}"].source.buckets for half in ("dev", "test")]
+    buckets = rows["pivot"].map(bucket)
+    kept = [rows["text"][buckets.between(first, end - 1)].nunique() for first, end in spans]
+    assert [*map(int, told)] == kept and sum(kept) > 120
+
+
 @pytest.mark.parametrize("name", ["KIN.TXT", "kinyarwanda.txt", "My Text KIN.txt", "rw.txt"])
 def test_a_language_is_recognised_whatever_its_case(name):
     Path(name).write_text("".join(f"Abana {row} biga gusoma mu rugo rwabo\n" for row in range(70)))

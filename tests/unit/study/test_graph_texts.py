@@ -8,10 +8,12 @@ import pytest
 
 from seedbed.io import UserError
 from seedbed.study import published
+from seedbed.study.checks.sources import of_sources
 from seedbed.study.graph.corpus import Anchors, Corpus, SeedPairs, lacking
 from seedbed.study.graph.product import Product
 from seedbed.study.graph.triplet import Triplets
 from seedbed.study.model import Study
+from seedbed.study.paths import CORPUS, at
 from tests.asking import TOLD, study_of, within
 
 
@@ -47,6 +49,22 @@ def test_other_bounds_of_sentences_change_a_test_set_only_where_they_clean_it() 
 
 def test_a_test_set_waits_for_what_it_is_apart_from_alone(told: Study) -> None:
     assert Corpus.get(told, "hau", "knn").inputs()["trained"] == []  # test_leakage.py has one that does
+
+
+def test_a_test_set_is_apart_from_the_corpora_of_its_own_languages() -> None:
+    corpora = {"others": {"news": {"kind": "text", "file": "own/{news}.txt"}}}
+    languages = {"hau": {"codes": {"news": "one"}}, "swh": {"codes": {"news": ""}}}
+    task = {"protocol": "sts", "source": {"file": "README.md"}, "apart_from": ["news"], "pairs": "all"}
+    changes = {"languages": languages, "corpora": corpora, "tasks": {"sts": task}, "recipes": {"base": {}}}
+    changes |= {"backbones": {"tiny": {"source": {"hub": "a/b"}}}, "statistics": {"baseline": "base"}}
+    study = Study.model_validate(changes)
+    waits = {code: Corpus.get(study, code, "sts").inputs()["trained"] for code in ("hau", "swh", "hau-swh", "swh-hau")}
+    news = at(study, CORPUS, lang="hau", corpus="news")
+    assert waits == {"hau": [news], "swh": [], "hau-swh": [news], "swh-hau": [news]}
+    with pytest.raises(UserError, match=r"tasks\.sts\.apart_from: the news corpus of hau: no such file own/one\.txt"):
+        of_sources(study)
+    with pytest.raises(UserError, match=r"tasks\.sts\.apart_from: no news in swh"):
+        of_sources(Study.model_validate(changes | {"languages": {"swh": languages["swh"]}}))
 
 
 def test_a_folder_that_nobody_has_is_said() -> None:

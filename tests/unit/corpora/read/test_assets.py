@@ -257,6 +257,37 @@ def test_another_source_is_read_where_a_top_up_is_not_there(tmp_path):
         server.shutdown()
 
 
+@pytest.mark.parametrize("place", ["sets", "join", "top_up"])
+def test_another_source_is_read_where_one_inside_of_a_source_is_not_there(tmp_path, place):
+    (tmp_path / "first.txt").write_text("Yara suna karatu.\n")
+    (tmp_path / "second.txt").write_text("Yara suna karatu yau.\n")
+    store, first = Store(tmp_path / "downloads", tmp_path / "lock.json"), {"file": str(tmp_path / "first.txt")}
+    with Server("404") as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        away = {"archive": f"http://127.0.0.1:{server.server_port}/{{lang}}.txt"}
+        away |= {"otherwise": {"file": str(tmp_path / "second.txt"), "licence": "MIT"}}
+        within = {
+            "sets": {"sets": {"a": first, "b": away}},
+            "join": first | {"join": {"pivot": {"file": None} | away}},
+            "top_up": first | {"top_up": {"file": None} | away},
+        }[place]
+        source = Source.model_validate(within).resolved({"lang": "hau"})
+        table, record = fetch(source, "parallel" if place == "join" else "text", store, Cleaning())
+        server.shutdown()
+    assert "Yara suna karatu yau." in table.drop(columns="id").to_numpy() and record["counts"]["kept"] == len(table)
+    assert tmp_path / "second.txt" in source.local_files()
+    if place == "sets":
+        assert table["id"].tolist() == ["a:1", "b:1"] and record["counts"]["b: kept"] == 1
+        assert [one["name"] for one in record["origin"]] == [str(path) for path in source.local_files()]
+        assert record["licence"] == "MIT" and record["instead_of"][1]["kind"] == "archive"
+
+
+def test_what_stands_in_for_sets_is_a_file_of_the_source(tmp_path):
+    (tmp_path / "second.txt").write_text("Yara suna karatu yau.\n")
+    source = Source(sets={"a": {"archive": "https://host/a.txt"}}, otherwise={"file": str(tmp_path / "second.txt")})
+    assert source.local_files() == [tmp_path / "second.txt"]
+
+
 @pytest.mark.parametrize("kind", ["folder", "zip", "tar"])
 def test_files_of_an_archive_come_in_the_order_of_their_names(tmp_path, kind):
     """Not in that of the archive, which another packer or disk changes: rows without ids have their places for ids."""

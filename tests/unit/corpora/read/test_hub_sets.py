@@ -12,20 +12,25 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from fnmatch import fnmatch
 from io import BytesIO
 from pathlib import Path
 
+import datasets
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from seedbed.corpora.read.assets import require_readable
+from seedbed.corpora.read.assets import Store, require_readable
+from seedbed.corpora.read.sources import hub_errors
+from seedbed.corpora.settings import Source
 from seedbed.io import UserError
 from tests.rehearsal import hub, replica
+from tests.whole import read
 
-TEXTS = ["Yara suna wasa a waje.", "Ruwa yana da sanyi sosai.", None]
+TEXTS = [None, "Yara suna wasa a waje.", "None", "007", "1.0", "2020-01-02"]
 ROOM = 6 << 30
 """Bytes that a job may ask for, of which the libraries' own are about three gigabytes."""
 
@@ -68,20 +73,61 @@ def fetched(
         )  # fmt: skip
 
 
-FORMS = {
-    "train.parquet": parquet(pa.table({"text": TEXTS})),
-    "train.jsonl": "".join(json.dumps({"text": text}) + "\n" for text in TEXTS).encode(),
-    "train.csv.gz": gzip.compress(pd.DataFrame({"text": TEXTS}).to_csv(index=False).encode()),
+FORMS: dict[str, Callable[[pd.DataFrame], bytes]] = {
+    "parquet": lambda rows: parquet(pa.Table.from_pandas(rows)),
+    "jsonl": lambda rows: b"".join(json.dumps(row).encode() + b"\n" for row in rows.to_dict("records")),
+    "json": lambda rows: json.dumps(rows.to_dict("records")).encode(),
+    "csv.gz": lambda rows: gzip.compress(rows.to_csv(index=False).encode()),
+    "tsv": lambda rows: rows.to_csv(index=False, sep="\t").encode(),
 }
 
 
 def test_rows_of_every_form_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sets = {f"someone/{place}": {name: content} for place, (name, content) in enumerate(FORMS.items())}
+    """Cells are what they are in the file, whatever is next to them and in the file before."""
+    rows = pd.DataFrame({"text": TEXTS, "number": [None, 1, 2, 3, 4, 5]}, dtype=object)
+    files = {"0": rows[:1], "1": rows[1:]}
+    sets = {
+        f"someone/{form}": {f"train-{name}.{form}": write(part) for name, part in files.items()}
+        for form, write in FORMS.items()
+    }
     done = fetched(tmp_path, sets, monkeypatch)
     assert done.returncode == 0, done.stderr
     for name, files in sets.items():
         rows = pd.read_csv(tmp_path / f"{name}.tsv", sep="\t", keep_default_na=False)
         assert list(rows["text"]) == [text or "" for text in TEXTS], files.keys()
+
+
+def test_a_file_of_a_split_is_a_document(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ["train-[0].csv", "train-[1].csv"]
+    for name in names:
+        (tmp_path / name).write_text(f"text\none of {name}\nanother of {name}\n")
+    builder = datasets.load_dataset_builder("csv", data_files=[str(tmp_path / name) for name in names])
+    builder.config.data_files = {"train": [f"hf://datasets/some/data@{COMMIT}/{name}" for name in names]}
+    monkeypatch.setattr("datasets.load_dataset_builder", lambda *args, **options: builder)
+
+    def fetched(repository: str, allow_patterns: list[str], **options: object) -> str:
+        assert [fnmatch(name, pattern) for name, pattern in zip(names, allow_patterns, strict=True)] == [True, True]
+        return str(tmp_path)
+
+    monkeypatch.setattr("huggingface_hub.snapshot_download", fetched)
+    source = Source(hub="some/data", revision=COMMIT, following={"columns": {"next": "text"}})
+    found = read(source, Store(tmp_path / "downloads", tmp_path / "lock.json"))
+    assert found["text"].tolist() == [f"one of {name}" for name in names]
+    assert found["next"].tolist() == [f"another of {name}" for name in names]
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("404 Client Error. (Request ID: 1)\n\nEntry Not Found for url: https://host/a.\n", "Entry Not Found.*host/a"),
+        ("Config name is missing.\nPlease pick one of: ['a']\nExample of usage:\n\t`load()`", r"missing.*\['a'\]"),
+        ("", "OSError"),
+    ],
+)
+def test_an_error_of_the_hub_says_what_is_wrong_in_one_line(message: str, told: str) -> None:
+    with pytest.raises(UserError, match=told) as caught, hub_errors("some/data"):
+        raise OSError(message)
+    assert not {*"\n\t"} & {*str(caught.value)} and "Client Error" not in str(caught.value)
 
 
 def once(text: str, rows: int) -> pa.Table:
@@ -97,7 +143,7 @@ def once(text: str, rows: int) -> pa.Table:
         (
             "train.jsonl",
             lambda: b'{"text": "a b"}\n{"text": "' + b"a" * (130 << 20) + b'"}\n',
-            "a line of more than 128 MiB begins near byte 15; break it",
+            "a line of more than 128 MiB begins at byte 16; break it",
         ),
         ("train.csv.bz2", lambda: bz2.compress(b"text\na b\n"), "refs/convert/parquet"),
     ],
