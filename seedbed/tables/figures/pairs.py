@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, methods_of, signed, without_lone_average
+from seedbed.tables.cells import languages_of, signed, without_lone_average
 from seedbed.tables.figures.specs import Pairs
 from seedbed.tables.figures.style import (
     BAND,
@@ -85,9 +85,10 @@ def _panel(
     Args:
         shades: column -> colour, in the order of the spec.
     """
-    methods, several = methods_of(part), part["backbone"].nunique() > 1
+    methods = {(row["backbone"], row["recipe"]): row["method"] for row in part.to_dict("records")}
+    several = part["backbone"].nunique() > 1
     axes.set_title(title)
-    axes.set_yticks(list(places.values()), [methods[recipe] for *_, recipe in places])
+    axes.set_yticks(list(places.values()), [methods[backbone, recipe] for _, backbone, recipe in places])
     for language, backbone in dict.fromkeys(line[:2] for line in places):
         heights = [height for line, height in places.items() if line[:2] == (language, backbone)]
         if language == AVERAGE:
