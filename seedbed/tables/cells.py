@@ -73,8 +73,9 @@ def significant(row: Mapping[str, Any]) -> bool:
 
 
 def methods_of(table: pd.DataFrame) -> dict[str, str]:
-    """Recipe -> its printed name."""
-    return dict(zip(table["recipe"], table["method"], strict=True))
+    """Recipe -> its printed name; of classifiers of one kind, which have names of their own, all names."""
+    rows = table.drop_duplicates(["recipe", "method"])
+    return {str(recipe): ", ".join(own) for recipe, own in rows.groupby("recipe", sort=False)["method"]}
 
 
 def systems(table: pd.DataFrame) -> dict[tuple[str, str], str]:

@@ -72,12 +72,14 @@ def compress(
         raise UserError("copy: this encoder has no transformer; copy the one that it was made from")
     if type(encoder[0]) is not Transformer:
         raise UserError("copy: this encoder has parallel adapters; copy the one that was aligned")
+    known = manifests.of(weights) if (weights / manifests.MANIFEST).is_file() else {}  # of a backbone none
     some, was = texts[:COMPARED], size(encoder)
+    # Of a copy as it was saved: weights in bfloat16 are float32 now.
+    was |= {key: value for key, value in known.get("training", {}).items() if key in was}
     before = encoder.encode(some)
     small = way.compress(encoder, texts, {**(folders or {}), ORIGINAL: weights})
     agreed = agreement(before, small.encode(some))
     small = way.for_saving(small)
-    known = manifests.of(weights) if (weights / manifests.MANIFEST).is_file() else {}  # of a backbone none
     learnt = manifests.trained_rows(known) or 0
     facts = {"copy": name, **way.model_dump(mode="json"), "texts": len(texts), "examples": learnt}
     facts |= {} if agreed is None else {"agreement": round(agreed, 4)}

@@ -23,7 +23,8 @@ UNKNOWN = "not known"
 
 
 def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
-    """Plot a table: rows are groups of languages, sorted by the last column; each column is a dot in a row.
+    """Plot a table: rows are groups of languages, sorted by the last column; each column is a dot in a row. In
+    brackets, how many languages a dot is the mean of: `2 to 3` where dots differ in it.
 
     Args:
         names: language -> its group.
@@ -35,7 +36,8 @@ def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
     means = rows.groupby(["group", "column"])["value"].mean().unstack()
     order = means[columns[-1]].sort_values(ascending=False, kind="stable").index  # without that column: last
     heights = {group: place * (len(columns) + ROW) for place, group in enumerate(order)}
-    sizes = rows.groupby("group")["language"].nunique()
+    counts = rows.groupby(["group", "backbone", "recipe", "column"])["language"].nunique()
+    sizes = {group: " to ".join(map(str, sorted({own.min(), own.max()}))) for group, own in counts.groupby("group")}
     down, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
     inside = (spec.width - MARGINS.left - MARGINS.right) / (across + BETWEEN * (across - 1))
     panels = {system: wrapped(label, inside) for system, label in panels.items()}

@@ -1,5 +1,6 @@
 """Gains of one recipe over others on language pairs: a row for each language, with the mean over all its pairs."""
 
+import math
 from collections.abc import Mapping
 
 import pandas as pd
@@ -55,7 +56,7 @@ def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
     Returns:
         A row for each language, sorted by the first gain: for each recipe the gain, `{recipe} pairs`, the number of
             pairs that have both, and `{recipe} paper`, the gain over the pairs of which the paper has both numbers. Of
-            a recipe without rows the gains are NaN.
+            a recipe without rows, or with a mean of 0 or less, the gains are NaN.
     """
     ours, papers = (
         rows.pivot(index="language", columns="recipe", values=name).reindex(columns=[spec.recipe, *spec.over])
@@ -70,7 +71,8 @@ def gains(rows: pd.DataFrame, spec: Members) -> pd.DataFrame:
             both, printed = (values.loc[own, [spec.recipe, recipe]].dropna() for values in (ours, papers))
             row[f"{recipe} pairs"] = len(both)
             for name, means in ((recipe, both.mean()), (f"{recipe} paper", printed.mean())):
-                row[name] = 100 * (means[spec.recipe] / means[recipe] - 1)
+                part = means[spec.recipe] / means[recipe] if means[recipe] > 0 else math.nan
+                row[name] = 100 * (part - 1)
         found.append(row)
     first = next(recipe for recipe in spec.over if ours[recipe].notna().any())
     return pd.DataFrame(found).set_index("language").sort_values(first, ascending=False, kind="stable")

@@ -1,4 +1,4 @@
-"""Pairs of dots: two columns of a table on one line, for each recipe and language, with panels side by side."""
+"""Pairs of dots: two columns of a table on one line, for each encoder and language, with panels side by side."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from seedbed.tables.cells import languages_of, methods_of, signed, without_lone_average
+from seedbed.tables.cells import languages_of, signed, without_lone_average
 from seedbed.tables.figures.specs import Pairs
 from seedbed.tables.figures.style import (
     BAND,
@@ -28,14 +28,14 @@ MARGINS = Margins(head=0.85, foot=0.85, left=1.85, right=0.42)
 ROW = 1.6
 """Distance between two lines, in the spacing of dots."""
 GAP = 0.9
-"""Additional distance between two languages, in lines."""
+"""Additional distance between two languages, or backbones, in lines."""
 
-Line = tuple[str, str]
-"""(language, recipe)."""
+Line = tuple[str, str, str]
+"""(language, backbone, recipe)."""
 
 
 def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
-    """Plot a table: two columns of one recipe and language are on one line; panels without data are left out."""
+    """Plot a table: two columns of one encoder and language are on one line; panels without data are left out."""
     panels = {title: part for title in spec.pairs if len(part := _panel_of(table, spec, title))}
     sides = list(dict.fromkeys(side for each in spec.pairs.values() for side in each.values()))
     shades = colours(sides, spec)
@@ -63,11 +63,12 @@ def _panel_of(table: pd.DataFrame, spec: Pairs, title: str) -> pd.DataFrame:
 
 
 def _places(part: pd.DataFrame) -> dict[Line, float]:
-    """Lines from top to bottom: languages, their average last, and recipes within each."""
-    lines = list(dict.fromkeys(zip(part["language"], part["recipe"], strict=True)))
+    """Lines from top to bottom: languages, their average last, backbones within each, and recipes within these."""
+    lines = list(dict.fromkeys(zip(part["language"], part["backbone"], part["recipe"], strict=True)))
     languages = languages_of(part)
     lines.sort(key=lambda line: languages.index(line[0]))
-    return {line: place + (GAP + 1) * languages.index(line[0]) for place, line in enumerate(lines)}
+    groups = list(dict.fromkeys(line[:2] for line in lines))
+    return {line: place + (GAP + 1) * groups.index(line[:2]) for place, line in enumerate(lines)}
 
 
 def _panel(
@@ -78,22 +79,26 @@ def _panel(
     shades: Mapping[str, str],
     names: Mapping[str, str],
 ) -> None:
-    """Draw one panel: languages as headings but for the title's, methods as labels, each with its pair of dots.
+    """Draw one panel: languages as headings but for the title's, with the backbone if there are several; methods as
+    labels, each with its pair of dots.
 
     Args:
         shades: column -> colour, in the order of the spec.
     """
-    methods = methods_of(part)
+    methods = {(row["backbone"], row["recipe"]): row["method"] for row in part.to_dict("records")}
+    several = part["backbone"].nunique() > 1
     axes.set_title(title)
-    axes.set_yticks(list(places.values()), [methods[recipe] for _, recipe in places])
-    for language in dict.fromkeys(language for language, _ in places):
-        heights = [height for (own, _), height in places.items() if own == language]
+    axes.set_yticks(list(places.values()), [methods[backbone, recipe] for _, backbone, recipe in places])
+    for language, backbone in dict.fromkeys(line[:2] for line in places):
+        heights = [height for line, height in places.items() if line[:2] == (language, backbone)]
         if language == AVERAGE:
             axes.axhspan(min(heights) - 1.4, max(heights) + 0.6, color=BAND, zorder=0)
-        if (name := named(language, names)) != title:
-            write_beside(axes, min(heights) - 1, name, left=True, fontweight="bold", color=INK)
-    for (language, recipe), rows in part.groupby(["language", "recipe"], sort=False):
-        _pair(axes, places[language, recipe], rows.to_dict("records"), shades)
+        heading = [name] if (name := named(language, names)) != title else []
+        heading += ["over backbones" if backbone == AVERAGE else backbone] if several else []
+        if heading:
+            write_beside(axes, min(heights) - 1, ", ".join(heading), left=True, fontweight="bold", color=INK)
+    for line, rows in part.groupby(["language", "backbone", "recipe"], sort=False):
+        _pair(axes, places[line], rows.to_dict("records"), shades)
     axes.grid(axis="x")
 
 

@@ -120,7 +120,7 @@ class Plane(OfTable):
 
 
 class Pairs(Labelled, Spaced):
-    """Two columns on one line for each recipe and language."""
+    """Two columns on one line for each encoder and language."""
 
     kind: Literal["pairs"] = "pairs"
     pairs: Annotated[dict[str, dict[str, str]], Field(min_length=1)]

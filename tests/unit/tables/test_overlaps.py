@@ -193,6 +193,20 @@ def test_the_difference_is_of_the_specs_first_dot_whatever_the_tables_order(tabl
         assert {f"{value:+.1f}" for value in differences} == {text for text in written if text[0] in "+-"}
 
 
+def test_each_backbone_has_lines_of_its_own(table):
+    """Dots of two backbones were on one line, which did not say whose they are, and had no difference."""
+    spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
+    one = table[table["column"].str[:7] != "English"].assign(backbone="one")
+    both = pd.concat([one, one.assign(backbone="two", value=one["value"] / 2)])
+    (alone,), (axes,) = (plot(part, spec, {"hau": {"name": "Hausa"}}).axes for part in (one, both))
+    dots = [line for line in axes.lines if line.get_marker() == "o"]
+    places = pd.Series([line.get_ydata()[0] for line in dots]).value_counts()
+    assert set(places) == {2} and len(places) == len(axes.get_yticks()) == 2 * len(alone.get_yticks())
+    written, before = ([text.get_text() for text in own.texts] for own in (axes, alone))
+    assert {"Hausa, one", "Hausa, two", "ind, one", "Average, two"} <= {*written} and "Hausa" in before
+    assert sum(text[0] in "+-" for text in written) == len(places)
+
+
 def test_differences_of_a_panel_stand_apart_from_the_names_of_the_next(table):
     spec = FigureSpec.load("seedbed/resources/figures/bootstrapping_figure5.yaml")
     figure = plot(table.assign(method="Prompted (SynCSE-partial)"), spec, {})

@@ -204,6 +204,16 @@ def test_half_the_bytes_and_float32_when_opened(weights, made):
     np.testing.assert_allclose(small.encode(TEXTS), loading.load(weights, pooling="mean").encode(TEXTS), atol=0.05)
 
 
+def test_a_copy_of_a_copy_says_how_large_that_one_is(copied, tmp_path):
+    """Opened, the weights of one in bfloat16 take twice the bytes of its file."""
+    folder = make(copied["bfloat16"], tmp_path, {"averaged": {}}, TEXTS[:3], "1", pooling="own")
+    facts, original = (read_json(one / "seedbed.json")["training"] for one in (folder, copied["bfloat16"]))
+    assert {key: facts[f"{key} of the original"] for key in ("parameters", "bytes")} == {
+        key: original[key] for key in ("parameters", "bytes")
+    }
+    assert facts["bytes"] == 2 * facts["bytes of the original"]
+
+
 def test_a_quantized_encoder_is_smaller_and_near_and_has_a_vector_of_each_text_by_itself(weights, copied):
     folder, original = copied["int8"], loading.load(weights, pooling="mean", prefix="query: ")
     small = loading.open_encoder(folder)

@@ -89,6 +89,15 @@ def test_rows_of_backbones_and_a_short_palette(table, figure_spec):
     assert len(two.axes) == 4
 
 
+def test_the_legend_names_every_classifier_of_a_kind(table, figure_spec):
+    """They have one colour, and names of their own; the last one's stood for all."""
+    own = table[table["recipe"] == "base"].assign(recipe="fine-tuned")
+    tuned = [own.assign(backbone=name, method=name) for name in ("bert-tuned", "xlmr-tuned")]
+    legend = plot(pd.concat([table, *tuned]), figure_spec, {}).legends[0]
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == [*dict.fromkeys(table["method"]), "bert-tuned, xlmr-tuned"]
+
+
 def test_the_program_writes_the_same_bytes_twice(table, tmp_path):
     write(table, tmp_path / "table.csv")
     for run in ("a", "b"):

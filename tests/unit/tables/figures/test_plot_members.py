@@ -40,6 +40,16 @@ def test_a_gain_is_of_the_means_over_all_pairs_with_a_language():
     assert list(found["multi-m"]) == sorted(found["multi-m"], reverse=True)
 
 
+@pytest.mark.parametrize("low", [0, -5])
+def test_there_is_no_gain_over_a_mean_that_is_not_positive(low):
+    """20 points instead of -5 were a bar of 500 percent less, and instead of 0 one without an end."""
+    table = scores()
+    table.loc[(table["recipe"] == "single-m") & (table["language"] == "hau-hin-Latn"), ["value", "paper"]] = low
+    found = gains(table[table["language"] != "avg"], SPEC)
+    assert found.loc["hin-Latn", ["single-m", "single-m paper"]].isna().all()
+    assert found["multi-m"].notna().all() and found["single-m"].notna().sum() == 3
+
+
 def test_the_figure_has_a_bar_for_each_language_and_recipe():
     figure = plot(scores(), SPEC, registry())
     (axes,) = figure.axes

@@ -133,6 +133,19 @@ def test_a_language_that_the_registry_lacks_has_a_group_of_its_own():
     assert {label.get_text() for label in figure.axes[0].get_yticklabels()} == {"Afro-Asiatic (1)", "not known (1)"}
 
 
+def test_a_group_says_of_how_many_languages_its_means_are_where_some_lack_a_cell():
+    """It named all languages of the group, whichever a panel or column has."""
+    table = scores(["k = 1", "k = 5"], CODES)
+    lacking = table["language"].isin(["amh", "ace"]) & (table["backbone"] == "xlmr")
+    figure = plot(
+        table[~lacking | (table["column"] == "k = 5") & (table["language"] == "ace")],
+        load("miners_figure6"),
+        registry(),
+    )
+    labels = {label.get_text() for label in figure.axes[0].get_yticklabels()}
+    assert labels == {"Afro-Asiatic (2 to 3)", "Austronesian (2 to 3)", "Dravidian (1)"}
+
+
 def test_groups_of_averages_alone_are_told():
     with pytest.raises(UserError, match=r"groups.*languages.*but averages"):
         plot(scores(["k = 1"], ["avg"]), load("miners_figure6"), registry())
