@@ -309,7 +309,9 @@ def two_sided(differences: NDArray[np.float64]) -> float:
     """Two-sided p-value of no difference, from bootstrap replicates of the difference.
 
     Twice the share of replicates on the smaller side of zero, at least 2 / (resamples + 1): the data themselves count
-    as one replicate (Davison and Hinkley 1997, chapter 4).
+    as one replicate (Davison and Hinkley 1997, chapter 4). A replicate of zero up to floating-point error is on both
+    sides.
     """
-    far = min((differences <= 0).sum(), (differences >= 0).sum())
+    signs = differences.round(12)
+    far = min((signs <= 0).sum(), (signs >= 0).sum())
     return min(1.0, float(2 * (far + 1) / (len(differences) + 1)))

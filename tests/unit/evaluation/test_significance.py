@@ -241,6 +241,13 @@ def sts(n_seeds: int = 3, n: int = 60, noise: float = 0.7, seed: int = 0) -> np.
     return np.stack(np.broadcast_arrays(gold, predicted), axis=-1)
 
 
+def test_replicates_that_are_zero_but_for_the_last_bit_are_on_both_sides_of_it() -> None:
+    rounded_off = 0.1 + 0.2 - 0.3
+    assert rounded_off > 0 and two_sided(np.array([rounded_off] * 50 + [1.0] * 49)) == 1.0
+    assert two_sided(np.array([rounded_off, -rounded_off, 1.0])) == two_sided(np.array([0.0, 0.0, 1.0])) == 1.0
+    assert two_sided(np.array([rounded_off] * 9 + [1.0] * 90)) == pytest.approx(2 * 10 / 100)
+
+
 def test_the_interval_of_a_mean_is_the_textbook_one() -> None:
     scores = rng().normal(size=(1, 400, 1))
     found = interval(mean, scores, resamples=4000)
