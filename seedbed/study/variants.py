@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seedbed.encoders.recipes import DATA, Recipe
+from seedbed.encoders.recipes import DATA, English, Only, Recipe
 from seedbed.encoders.settings import Backbone
 from seedbed.generators.settings import MADE_FROM, WRITING, Generator, ScaleChoice
 from seedbed.settings import suggest
@@ -20,12 +20,9 @@ OLD = {
     "language": "`data: {from_languages: ...}`",
     "generator": "`data: {by: ...}`",
     "rows": "`data: {rows: ...}`",
-    "prefix_of": "`prefix: {choose: [...]}`",
     "encoders": "`published`",
-    **{
-        key: f"`english: {{{key}: ...}}`" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")
-    },
-    **{key: f"`only: {{{key}: ...}}`" for key in ("languages", "backbones", "seeds")},
+    **{key: f"`english: {{{key}: ...}}`" for key in English.model_fields},
+    **{key: f"`only: {{{key}: ...}}`" for key in Only.model_fields},
 }
 """A key that a recipe had once -> what it has now."""
 OLD_DATA = dict.fromkeys(

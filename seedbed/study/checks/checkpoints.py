@@ -14,45 +14,39 @@ def of_starts(study: Study) -> None:
     for name, recipe in study.recipes.items():
         if not recipe.made:
             continue
-        start, copied = study.recipes.get(recipe.start), bool(recipe.copies)
+        of, copied, where = StudyRecipe.get(study, name), bool(recipe.copies), f"recipes.{name}.from: {recipe.start}"
         if copied and recipe.copies.way.of_seeds:
             _several(study, name)
         if recipe.published and recipe.rule != TRAINED:
             raise ValueError(f"recipes.{name}.published: {recipe.rule} makes its encoders here; leave it out")
-        of = StudyRecipe.get(study, name)
-        if copied and of.start and of.start.has_adapters:
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} has parallel adapters and cannot be copied; take another recipe"
-            )
-        if of.start and of.start.has_adapters and of.training.pooling != "own":
-            raise ValueError(
-                f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
-                "own; leave it out"
-            )
-        if of.start and not (of.start.spec.copies.int8 or of.start.transformer):
-            what = "copied" if copied else "trained"
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} has no transformer and cannot be {what}; take another recipe"
-            )
         if copied and recipe.english.fusion:
             raise ValueError(
                 f"recipes.{name}.english.fusion: an encoder of two texts cannot be copied; copy one of one text"
             )
-        if start and start.data.candidates and not recipe.paired:
+        if not (start := of.start):
+            continue
+        if copied and start.has_adapters:
+            raise ValueError(f"{where} has parallel adapters and cannot be copied; take another recipe")
+        if start.has_adapters and of.training.pooling != "own":
             raise ValueError(
-                f"recipes.{name}.from: {recipe.start} is anchored to translations, and this recipe reads none; give "
-                "`english.fusion`, or take another"
+                f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
+                "own; leave it out"
             )
-        if start and start.english.fusion and not recipe.paired:
+        if start.spec.copies.int8:
+            raise ValueError(
+                f"{where} is in integers, which nothing trains or copies; take the recipe that it was made from"
+            )
+        if not start.transformer:
+            what = "copied" if copied else "trained"
+            raise ValueError(f"{where} has no transformer and cannot be {what}; take another recipe")
+        if start.spec.data.candidates and not recipe.paired:
+            raise ValueError(
+                f"{where} is anchored to translations, and this recipe reads none; give `english.fusion`, or take "
+                "another"
+            )
+        if start.spec.english.fusion and not recipe.paired:
             what = "copied" if copied else "trained without `fusion`"
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} reads two texts and cannot be {what}; take one of one text"
-            )
-        if start and start.copies.int8:
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} is in integers, which nothing trains or copies; take the recipe "
-                "that it was made from"
-            )
+            raise ValueError(f"{where} reads two texts and cannot be {what}; take one of one text")
 
 
 def _several(study: Study, name: str) -> None:

@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from seedbed.encoders import objectives
 from seedbed.encoders.recipes import TRAINED, Recipe, presets
-from seedbed.encoders.settings import NEIGHBOUR, Pivot, Reference, Training
+from seedbed.encoders.settings import NEIGHBOUR, Pivot, Training
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
 from seedbed.study.backbone import StudyBackbone
@@ -14,7 +14,6 @@ from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import require_untested
 from seedbed.study.model import Study
-from seedbed.study.published import begins
 from seedbed.study.recipe import StudyRecipe
 
 MODULES = ("pooling", "layers")
@@ -101,17 +100,15 @@ def _place(name: str, recipe: Recipe, setting: str) -> str:
 
 def _pooling(study: Study, name: str, recipe: Recipe, training: Training) -> None:
     """Check that the encoders that the study itself makes of a recipe can have its pooling."""
-    backbones = [study.backbones[one] for one in StudyRecipe.get(study, name).every_backbone]
-    opened = any(one.source or one.pair for one in backbones)
-    published = recipe.made and recipe.published and begins(study, "encoders")
-    if recipe.rule == TRAINED and opened and not published and (reason := training.misfit(trained=recipe.trained)):
+    of = StudyRecipe.get(study, name)
+    opened = any(study.backbones[one].source or study.backbones[one].pair for one in of.every_backbone)
+    if recipe.rule == TRAINED and opened and not of.taken and (reason := training.misfit(trained=recipe.trained)):
         raise ValueError(f"{_place(name, recipe, 'pooling')}: of {name}, {reason}")
 
 
 def _misfit(study: Study, name: str, recipe: Recipe, training: Training) -> None:
     """Check that a training, if the study does it, can have its settings, the study's own included."""
-    published = recipe.published and begins(study, "encoders")
-    if published or not recipe.reads_training:
+    if StudyRecipe.get(study, name).taken or not recipe.reads_training:
         return
     fused = bool(recipe.english.fusion)
     if fault := recipe.minimises.misfit(training, several=recipe.of_several, two_texts=fused):
@@ -208,7 +205,5 @@ def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
             raise ValueError(f"{where}: {' needs '.join([*line, other])}; take a recipe that does not need this one")
         _starts(study, other, (*line, other))
     for key, one in recipe.references().items():
-        backbone = one.backbone if isinstance(one, Pivot) else [one.backbone]
-        require_known(f"recipes.{name}.objective.{key}", "backbone", backbone, study.backbones)
-        named = Reference(backbone=one.backbone, recipe=one.recipe or recipe.start)
+        named = one.updated({"recipe": one.recipe or recipe.start})
         referred(study, f"recipes.{name}.objective.{key}", named, given=False)

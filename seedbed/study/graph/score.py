@@ -120,7 +120,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def kind(self) -> str:
-        """The kind of system."""
         if self.tuned:
             return "labelled"
         return ENCODER if self.of_encoders else self.classifier.kind
@@ -131,7 +130,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
         model, one for each variant.
         """
         if self.tuned:
-            return self._tuned()
+            task, train_lang = trained_as(self.study, self.tasks), self.study.train_of(self.tasks, self.test_lang)
+            heads = StudyRecipe.get(self.study, self.recipe).heads
+            return [self.at(paths.TUNED, task=task, train_lang=train_lang, seed=seed) for seed in heads]
         if self.of_encoders:
             return self._encoders(self.lang)
         spec = self.classifier.spec
@@ -147,13 +148,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
             for train in [self.study.train_of(task, self.test_lang)]
             for seed in seeds
         ]
-
-    def _tuned(self) -> list[str]:
-        """The fine-tuned encoders of each seed."""
-        trained_on = {"task": trained_as(self.study, self.tasks)}
-        trained_on["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
-        heads = StudyRecipe.get(self.study, self.recipe).heads
-        return [self.at(paths.TUNED, **trained_on, seed=seed) for seed in heads]
 
     def _encoders(self, folder: str) -> list[str]:
         """The recipe's encoders in a language folder, one for each seed."""

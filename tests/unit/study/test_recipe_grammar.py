@@ -56,7 +56,6 @@ OLD = [
     ({"rows": 5}, "mine.rows: is now `data: {rows: ...}`"),
     ({"language": "all"}, "mine.language: is now `data: {from_languages: ...}`"),
     ({"generator": "llm"}, "mine.generator: is now `data: {by: ...}`"),
-    ({"prefix_of": ["base", "bare"]}, "mine.prefix_of: is now `prefix: {choose: [...]}`"),
     ({"encoders": {"bert": {"file": "x"}}}, "mine.encoders: is now `published`"),
     ({"translators": ["one"]}, "mine.translators: is now `english: {translators: ...}`"),
     ({"judge": "one"}, "mine.judge: is now `english: {judge: ...}`"),
