@@ -70,9 +70,7 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     _names_known(study, where, recipe)
     if not study.paired:
         raise ValueError(f"{where}: it reads translations, and no backbone is a `pair`; add one")
-    for backbone in recipe.only.backbones or []:
-        if backbone not in study.paired:
-            raise ValueError(f"{where}.only.backbones: {backbone} is no pair; take one of {', '.join(study.paired)}")
+    require_known(f"{where}.only.backbones", "pair", recipe.only.backbones, study.paired)
     _chooses(study, name, recipe)
     if recipe.english.fusion and recipe.data.from_languages == "pivot":
         raise ValueError(f"{where}.data.from_languages: pivot; a text in {study.pivot} is its own translation")
