@@ -88,9 +88,8 @@ class StudyRecipe(Part):
     @cached_property
     def involves_training(self) -> bool:
         """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or varies."""
-        actor = self.spec.english.actor
-        chooser = self.other(actor) if actor in self.study.recipes else None
-        return self.spec.made or any(other.involves_training for other in (self.start, chooser, self.varied) if other)
+        actor = self.other(self.spec.english.actor) if self.spec.english.actor else None
+        return self.spec.made or any(other.involves_training for other in (self.start, actor, self.varied) if other)
 
     # ---- Languages.
 

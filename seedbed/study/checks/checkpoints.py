@@ -16,7 +16,7 @@ def of_starts(study: Study) -> None:
             continue
         of, copied, where = StudyRecipe.get(study, name), bool(recipe.copies), f"recipes.{name}.from: {recipe.start}"
         if copied and recipe.copies.way.of_seeds:
-            _several(study, name)
+            _several(of)
         if recipe.published and recipe.rule != TRAINED:
             raise ValueError(f"recipes.{name}.published: {recipe.rule} makes its encoders here; leave it out")
         if copied and recipe.english.fusion:
@@ -49,13 +49,11 @@ def of_starts(study: Study) -> None:
             raise ValueError(f"{where} reads two texts and cannot be {what}; take one of one text")
 
 
-def _several(study: Study, name: str) -> None:
+def _several(of: StudyRecipe) -> None:
     """The mean of several seeds is of a recipe that has them, all of them."""
-    recipe = study.recipes[name]
-    start = study.recipes.get(recipe.start)
-    seeds = StudyRecipe.get(study, recipe.start).seeds if start else []
+    name, recipe, start = of.name, of.spec, of.start
+    seeds, key = (start.seeds, _seeds_of(start)) if start else ([], "")
     too_few = len(seeds) < 2 and not recipe.copies.way.of_start
-    key = _seeds_of(study, recipe.start)
     if not start or seeds == [0] or (too_few and not key):
         raise ValueError(
             f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here, with the "
@@ -73,14 +71,13 @@ def _several(study: Study, name: str) -> None:
         )
 
 
-def _seeds_of(study: Study, name: str) -> str:
+def _seeds_of(of: StudyRecipe) -> str:
     """The key that limits a recipe's seeds: its own, its start's or the study's; empty: one seed in any study."""
-    recipe = study.recipes.get(name)
-    if recipe and recipe.only.seeds is not None:
-        return f"recipes.{name}.only.seeds"
-    if recipe and recipe.minimises and not recipe.minimises.own_seed:
+    if of.spec.only.seeds is not None:
+        return f"recipes.{of.name}.only.seeds"
+    if of.spec.minimises and not of.spec.minimises.own_seed:
         return "seeds"
-    return _seeds_of(study, recipe.start) if recipe and recipe.start else ""
+    return _seeds_of(of.start) if of.start else ""
 
 
 def of_switched_adapters(study: Study) -> None:
