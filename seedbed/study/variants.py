@@ -136,15 +136,13 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
 
     def whole(name: Any, seen: tuple[str, ...] = ()) -> Any:
         entry = entries[name]
-        if not (isinstance(entry, Mapping) and isinstance(name, str)):
+        if not (isinstance(entry, Mapping) and isinstance(name, str) and isinstance(entry.get("like", ""), str)):
             return entry
         if not (parent := entry.get("like")):
             if presets is not None and name not in below and not {*entry} & {"data", "objective", "copies", "english"}:
                 near = suggest(name, [*below])
                 raise ValueError(f"{name}: no preset of this name; give `like`, or `data` and `objective`; {near}")
             return _merged(below.get(name, {}), entry)
-        if not isinstance(parent, str):
-            raise ValueError(f"{name}.like: expected the name of another entry, found {parent!r}")
         if parent in below and (parent == name or parent not in entries):
             return _merged(below[parent], entry)
         if parent in (line := (*seen, name)):
