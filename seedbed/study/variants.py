@@ -23,23 +23,18 @@ OLD = {
     "encoders": "`published`",
     **{key: f"`english: {{{key}: ...}}`" for key in English.model_fields},
     **{key: f"`only: {{{key}: ...}}`" for key in Only.model_fields},
+    **{
+        f"data.{key}": "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there"
+        for key in ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel")
+    },
+    "data.translated": "`data: {corpus: ..., by: GENERATOR}`",
+    "objective.averaged": "`copies: averaged`",
+    "objective.trimmed": "`copies: trimmed`",
+    "objective.condensed": "`copies: static`",
+    "objective.halved": "`copies: bfloat16`",
+    "objective.quantized": "`copies: int8`",
 }
 """A key that a recipe had once -> what it has now."""
-OLD_DATA = dict.fromkeys(
-    ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel"),
-    "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there",
-) | {"translated": "`data: {corpus: ..., by: GENERATOR}`"}
-"""The same of its `data`."""
-
-
-OLD_OBJECTIVES = {
-    "averaged": "averaged",
-    "trimmed": "trimmed",
-    "condensed": "static",
-    "halved": "bfloat16",
-    "quantized": "int8",
-}
-"""What was an objective once -> how it is called among `copies`."""
 
 
 def spelled_out(recipes: Any) -> Any:
@@ -108,16 +103,15 @@ def _filled(value: Any, key: str) -> Any:
 
 
 def _require_new(name: Any, recipe: Mapping[str, Any]) -> None:
-    data = recipe.get("data")
-    fields = [(key, key, OLD) for key in recipe]
-    fields += [(f"data.{key}", key, OLD_DATA) for key in data] if isinstance(data, Mapping) else []
-    objective = recipe.get("objective")
-    for key in [objective] if isinstance(objective, str) else objective if isinstance(objective, Mapping) else ():
-        if key in OLD_OBJECTIVES:
-            raise ValueError(f"{name}.objective: {key} is now `copies: {OLD_OBJECTIVES[key]}`")
-    for place, key, old in fields:
-        if key in old:
-            raise ValueError(f"{name}.{place}: is now {old[key]}")
+    """Raise a ValueError at a key of OLD."""
+    keys = [*recipe]
+    for group in ("data", "objective"):
+        inner = recipe.get(group)
+        names = [inner] if isinstance(inner, str) else inner if isinstance(inner, Mapping) else []
+        keys += [f"{group}.{key}" for key in names]
+    for key in keys:
+        if key in OLD:
+            raise ValueError(f"{name}.{key}: is now {OLD[key]}")
 
 
 def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:

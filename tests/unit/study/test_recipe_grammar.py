@@ -66,6 +66,8 @@ OLD = [
     ({"languages": ["hau"]}, "mine.languages: is now `only: {languages: ...}`"),
     ({"backbones": ["bert"]}, "mine.backbones: is now `only: {backbones: ...}`"),
     ({"seeds": [1]}, "mine.seeds: is now `only: {seeds: ...}`"),
+    ({"objective": "trimmed"}, "mine.objective.trimmed: is now `copies: trimmed`"),
+    ({"objective": {"halved": {}}}, "mine.objective.halved: is now `copies: bfloat16`"),
     ({"data": {"translated": "premises"}}, "mine.data.translated: is now `data: {corpus: ..., by: GENERATOR}`"),
     *(
         ({"data": {key: "asked"}}, f"mine.data.{key}: is now `data: {{corpus: ...}}`; ... `corpora.others` ... `kind`")
