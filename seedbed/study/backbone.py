@@ -81,11 +81,6 @@ class StudyBackbone(Part):
         spec = self.body.spec
         return spec.prompts if spec.prefix is None else spec.prefix
 
-    @property
-    def prefix(self) -> str:
-        """The prompt before a text that is neither query nor document; empty if the study gives none."""
-        return text_of(self.before)
-
     def plain_prefix(self) -> str | None:
         """The prefix of every text, for uses in which all texts have the same prefix, such as mining; None: what the
         model itself says.
@@ -93,7 +88,9 @@ class StudyBackbone(Part):
         Raises:
             UserError: the prefix depends on the language.
         """
-        return None if self.before is None else require_plain(self.prefix, f"backbones.{self.body.name}.prefix")
+        if self.before is None:
+            return None
+        return require_plain(text_of(self.before), f"backbones.{self.body.name}.prefix")
 
 
 def require_plain(prefix: str, where: str) -> str:

@@ -13,10 +13,11 @@ from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.names import anchors_in
-from seedbed.study import paths, published
+from seedbed.study import paths
 from seedbed.study.backbone import StudyBackbone, require_plain
 from seedbed.study.model import Part, Study, once_per_study
 from seedbed.study.paths import at
+from seedbed.study.settings import is_taken
 from seedbed.study.variants import is_composed
 
 
@@ -32,7 +33,6 @@ class StudyRecipe(Part):
         return self.study.recipes[self.name]
 
     def other(self, name: str) -> "StudyRecipe":
-        """Another recipe of the study."""
         return StudyRecipe.get(self.study, name)
 
     @cached_property
@@ -60,6 +60,11 @@ class StudyRecipe(Part):
             return self.varied.method
         return next((name for name in (self.spec.like, self.name) if name in presets()), "")
 
+    @property
+    def taken(self) -> bool:
+        """Whether the study takes its published encoders instead of making them."""
+        return self.spec.made and bool(self.spec.published) and is_taken(self.study.start, "encoders")
+
     @cached_property
     def training(self) -> Training:
         """The study's training settings with the recipe's; a recipe that continues an encoder keeps that one's modules
@@ -83,9 +88,8 @@ class StudyRecipe(Part):
     @cached_property
     def involves_training(self) -> bool:
         """Whether its encoders are trained: by the recipe, or by those that it starts from, chooses by or varies."""
-        actor = self.spec.english.actor
-        chooser = self.other(actor) if actor in self.study.recipes else None
-        return self.spec.made or any(other.involves_training for other in (self.start, chooser, self.varied) if other)
+        actor = self.other(self.spec.english.actor) if self.spec.english.actor else None
+        return self.spec.made or any(other.involves_training for other in (self.start, actor, self.varied) if other)
 
     # ---- Languages.
 
@@ -153,8 +157,7 @@ class StudyRecipe(Part):
         spec, study = self.spec, self.study
         if not spec.made and self.start:
             return self.start.seeds
-        untrained = not spec.made or (spec.published and published.begins(study, "encoders"))
-        if untrained:
+        if not spec.made or self.taken:
             return [0]
         if spec.minimises and not spec.minimises.own_seed:
             return self.heads
@@ -168,9 +171,9 @@ class StudyRecipe(Part):
         """The seeds of heads that are fine-tuned on its encoders, trained or not: the study's, or `only.seeds`."""
         return sorted(self.study.seeds if self.spec.only.seeds is None else self.spec.only.seeds)
 
-    def seed(self, seed: Any = None) -> int:
+    def seed(self, seed: int | None = None) -> int:
         """The seed of its encoder for a product with a given seed: the same, or its first if it lacks that one."""
-        return int(seed) if seed is not None and int(seed) in self.seeds else self.seeds[0]
+        return seed if seed in self.seeds else self.seeds[0]
 
     # ---- Backbones.
 

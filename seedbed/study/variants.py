@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seedbed.encoders.recipes import DATA, Recipe
+from seedbed.encoders.recipes import DATA, English, Only, Recipe
 from seedbed.encoders.settings import Backbone
 from seedbed.generators.settings import MADE_FROM, WRITING, Generator, ScaleChoice
 from seedbed.settings import suggest
@@ -20,29 +20,21 @@ OLD = {
     "language": "`data: {from_languages: ...}`",
     "generator": "`data: {by: ...}`",
     "rows": "`data: {rows: ...}`",
-    "prefix_of": "`prefix: {choose: [...]}`",
     "encoders": "`published`",
+    **{key: f"`english: {{{key}: ...}}`" for key in English.model_fields},
+    **{key: f"`only: {{{key}: ...}}`" for key in Only.model_fields},
     **{
-        key: f"`english: {{{key}: ...}}`" for key in ("translators", "judge", "similarity", "fusion", "choose", "actor")
+        f"data.{key}": "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there"
+        for key in ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel")
     },
-    **{key: f"`only: {{{key}: ...}}`" for key in ("languages", "backbones", "seeds")},
+    "data.translated": "`data: {corpus: ..., by: GENERATOR}`",
+    "objective.averaged": "`copies: averaged`",
+    "objective.trimmed": "`copies: trimmed`",
+    "objective.condensed": "`copies: static`",
+    "objective.halved": "`copies: bfloat16`",
+    "objective.quantized": "`copies: int8`",
 }
 """A key that a recipe had once -> what it has now."""
-OLD_DATA = dict.fromkeys(
-    ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel"),
-    "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there",
-) | {"translated": "`data: {corpus: ..., by: GENERATOR}`"}
-"""The same of its `data`."""
-
-
-OLD_OBJECTIVES = {
-    "averaged": "averaged",
-    "trimmed": "trimmed",
-    "condensed": "static",
-    "halved": "bfloat16",
-    "quantized": "int8",
-}
-"""What was an objective once -> how it is called among `copies`."""
 
 
 def spelled_out(recipes: Any) -> Any:
@@ -111,16 +103,15 @@ def _filled(value: Any, key: str) -> Any:
 
 
 def _require_new(name: Any, recipe: Mapping[str, Any]) -> None:
-    data = recipe.get("data")
-    fields = [(key, key, OLD) for key in recipe]
-    fields += [(f"data.{key}", key, OLD_DATA) for key in data] if isinstance(data, Mapping) else []
-    objective = recipe.get("objective")
-    for key in [objective] if isinstance(objective, str) else objective if isinstance(objective, Mapping) else ():
-        if key in OLD_OBJECTIVES:
-            raise ValueError(f"{name}.objective: {key} is now `copies: {OLD_OBJECTIVES[key]}`")
-    for place, key, old in fields:
-        if key in old:
-            raise ValueError(f"{name}.{place}: is now {old[key]}")
+    """Raise a ValueError at a key of OLD."""
+    keys = [*recipe]
+    for group in ("data", "objective"):
+        inner = recipe.get(group)
+        names = [inner] if isinstance(inner, str) else inner if isinstance(inner, Mapping) else []
+        keys += [f"{group}.{key}" for key in names]
+    for key in keys:
+        if key in OLD:
+            raise ValueError(f"{name}.{key}: is now {OLD[key]}")
 
 
 def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
@@ -139,15 +130,13 @@ def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:
 
     def whole(name: Any, seen: tuple[str, ...] = ()) -> Any:
         entry = entries[name]
-        if not (isinstance(entry, Mapping) and isinstance(name, str)):
+        if not (isinstance(entry, Mapping) and isinstance(name, str) and isinstance(entry.get("like", ""), str)):
             return entry
         if not (parent := entry.get("like")):
             if presets is not None and name not in below and not {*entry} & {"data", "objective", "copies", "english"}:
                 near = suggest(name, [*below])
                 raise ValueError(f"{name}: no preset of this name; give `like`, or `data` and `objective`; {near}")
             return _merged(below.get(name, {}), entry)
-        if not isinstance(parent, str):
-            raise ValueError(f"{name}.like: expected the name of another entry, found {parent!r}")
         if parent in below and (parent == name or parent not in entries):
             return _merged(below[parent], entry)
         if parent in (line := (*seen, name)):

@@ -177,7 +177,7 @@ def test_a_plain_path_may_be_in_any_script_and_is_kept_in_its_normal_form(own: d
         ("statistics/seed", 2**32, "config.statistics.seed"),
         ("statistics/level", float("nan"), "config.statistics.level"),
         ("training", {"learning_rate": float("inf")}, "config.training.learning_rate: ... finite"),
-        ("recipes/mine/like", ["base"], "config.recipes: mine.like: expected ... 'base'"),
+        ("recipes/mine/like", ["base"], "config.recipes.mine.like: ... string ... 'base'"),
         ("cleaning", {"min_characters": 9, "max_characters": 8}, "config.cleaning: min_characters 9 is more than"),
         ("corpora/text/buckets", [50, 50], "config.corpora.text: buckets: ... with first < last"),
         ("corpora/text/buckets", [0, 101], "config.corpora.text.buckets.1: ... less ... 100"),

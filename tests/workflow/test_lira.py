@@ -230,7 +230,7 @@ def test_what_was_made_is_not_made_again(study: Project) -> None:
             "backbones.both.pair.english: far has no weights",
         ),
         ({"recipes/base/only": {"backbones": ["both"]}}, "recipes.base.only.backbones: both is a pair"),
-        ({"recipes/lira/only": {"backbones": ["tiny-bert"]}}, "recipes.lira.only.backbones: tiny-bert is no pair"),
+        ({"recipes/lira/only": {"backbones": ["tiny-bert"]}}, "recipes.lira.only.backbones: no pair 'tiny-bert'"),
         ({"recipes/translated/english/choose": "actor"}, "recipes.translated.english.choose: actor, and no recipe"),
         ({"recipes/beside/english/similarity": "both"}, "recipes.beside.english.similarity: no backbone with weights 'both'"),
     ],

@@ -181,20 +181,13 @@ def _mapped(sizes: Sizes, job: Job) -> Effort:
     return _encoding(sizes, job, 2 * shown.pairs * len(job.arguments.texts) if shown.pairs else shown.texts)
 
 
-def _copied(sizes: Sizes, job: Job) -> Effort:
-    """The texts on which a copy is compared with its original; of the others only tokens are counted."""
-    return _encoding(sizes, job, min(COMPARED, sizes.rows(job.arguments.texts)), texts=2)
-
-
-def _whole_corpus(sizes: Sizes, job: Job) -> Effort:
-    """Every row of a corpus, which a selection looks at."""
-    return Effort(rows=sizes.rows(job.arguments.corpus))
-
-
 EFFORTS: Mapping[str, Callable[[Sizes, Job], Effort]] = {
     **dict.fromkeys(ADAPTERS, _adapter),
     **dict.fromkeys(("synthesise", "build_xllora_examples"), _generation),
-    **dict.fromkeys(("sample_text", "select_anchors", "select_pairs"), _whole_corpus),
+    **dict.fromkeys(
+        ("sample_text", "select_anchors", "select_pairs"),
+        lambda sizes, job: Effort(rows=sizes.rows(job.arguments.corpus)),
+    ),
     **dict.fromkeys(scored.ANSWERED, scored.tuning),
     "score": scored.scoring,
     "translate": translations.translation,
@@ -204,7 +197,8 @@ EFFORTS: Mapping[str, Callable[[Sizes, Job], Effort]] = {
     "align_encoders": _together_trained,
     "adapt_backbone": _masked,
     "train_vocabulary": lambda sizes, job: Effort(rows=sizes.used_rows(job, sizes.rows(job.arguments.texts))),
-    "copy_encoder": _copied,
+    # Of texts on which a copy is not compared with its original, only tokens are counted.
+    "copy_encoder": lambda sizes, job: _encoding(sizes, job, min(COMPARED, sizes.rows(job.arguments.texts)), 2),
     "fuse_encoders": lambda sizes, job: _encoding(sizes, job, sum(map(sizes.rows, job.arguments.tests.values())), 2),
     "mine_neighbours": lambda sizes, job: _encoding(sizes, job, sizes.rows(job.arguments.pool)),
     "embed_pivot": lambda sizes, job: _encoding(

@@ -14,54 +14,46 @@ def of_starts(study: Study) -> None:
     for name, recipe in study.recipes.items():
         if not recipe.made:
             continue
-        start, copied = study.recipes.get(recipe.start), bool(recipe.copies)
+        of, copied, where = StudyRecipe.get(study, name), bool(recipe.copies), f"recipes.{name}.from: {recipe.start}"
         if copied and recipe.copies.way.of_seeds:
-            _several(study, name)
+            _several(of)
         if recipe.published and recipe.rule != TRAINED:
             raise ValueError(f"recipes.{name}.published: {recipe.rule} makes its encoders here; leave it out")
-        of = StudyRecipe.get(study, name)
-        if copied and of.start and of.start.has_adapters:
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} has parallel adapters and cannot be copied; take another recipe"
-            )
-        if of.start and of.start.has_adapters and of.training.pooling != "own":
-            raise ValueError(
-                f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
-                "own; leave it out"
-            )
-        if of.start and not (of.start.spec.copies.int8 or of.start.transformer):
-            what = "copied" if copied else "trained"
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} has no transformer and cannot be {what}; take another recipe"
-            )
         if copied and recipe.english.fusion:
             raise ValueError(
                 f"recipes.{name}.english.fusion: an encoder of two texts cannot be copied; copy one of one text"
             )
-        if start and start.data.candidates and not recipe.paired:
+        if not (start := of.start):
+            continue
+        if copied and start.has_adapters:
+            raise ValueError(f"{where} has parallel adapters and cannot be copied; take another recipe")
+        if start.has_adapters and of.training.pooling != "own":
             raise ValueError(
-                f"recipes.{name}.from: {recipe.start} is anchored to translations, and this recipe reads none; give "
-                "`english.fusion`, or take another"
+                f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
+                "own; leave it out"
             )
-        if start and start.english.fusion and not recipe.paired:
+        if start.spec.copies.int8:
+            raise ValueError(
+                f"{where} is in integers, which nothing trains or copies; take the recipe that it was made from"
+            )
+        if not start.transformer:
+            what = "copied" if copied else "trained"
+            raise ValueError(f"{where} has no transformer and cannot be {what}; take another recipe")
+        if start.spec.data.candidates and not recipe.paired:
+            raise ValueError(
+                f"{where} is anchored to translations, and this recipe reads none; give `english.fusion`, or take "
+                "another"
+            )
+        if start.spec.english.fusion and not recipe.paired:
             what = "copied" if copied else "trained without `fusion`"
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} reads two texts and cannot be {what}; take one of one text"
-            )
-        if start and start.copies.int8:
-            raise ValueError(
-                f"recipes.{name}.from: {recipe.start} is in integers, which nothing trains or copies; take the recipe "
-                "that it was made from"
-            )
+            raise ValueError(f"{where} reads two texts and cannot be {what}; take one of one text")
 
 
-def _several(study: Study, name: str) -> None:
+def _several(of: StudyRecipe) -> None:
     """The mean of several seeds is of a recipe that has them, all of them."""
-    recipe = study.recipes[name]
-    start = study.recipes.get(recipe.start)
-    seeds = StudyRecipe.get(study, recipe.start).seeds if start else []
+    name, recipe, start = of.name, of.spec, of.start
+    seeds, key = (start.seeds, _seeds_of(start)) if start else ([], "")
     too_few = len(seeds) < 2 and not recipe.copies.way.of_start
-    key = _seeds_of(study, recipe.start)
     if not start or seeds == [0] or (too_few and not key):
         raise ValueError(
             f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here, with the "
@@ -79,14 +71,13 @@ def _several(study: Study, name: str) -> None:
         )
 
 
-def _seeds_of(study: Study, name: str) -> str:
+def _seeds_of(of: StudyRecipe) -> str:
     """The key that limits a recipe's seeds: its own, its start's or the study's; empty: one seed in any study."""
-    recipe = study.recipes.get(name)
-    if recipe and recipe.only.seeds is not None:
-        return f"recipes.{name}.only.seeds"
-    if recipe and recipe.minimises and not recipe.minimises.own_seed:
+    if of.spec.only.seeds is not None:
+        return f"recipes.{of.name}.only.seeds"
+    if of.spec.minimises and not of.spec.minimises.own_seed:
         return "seeds"
-    return _seeds_of(study, recipe.start) if recipe and recipe.start else ""
+    return _seeds_of(of.start) if of.start else ""
 
 
 def of_switched_adapters(study: Study) -> None:

@@ -51,9 +51,10 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
                 f"{where}.recipe: {classifier.recipe} has no transformer to fine-tune; take another recipe"
             )
     if spec := classifier.in_context:
-        _retriever(study, f"{where}.in_context", spec.retriever)
+        referred(study, f"{where}.in_context.retriever", spec.retriever)
         for variant, shown in spec.variants.items():
-            _retriever(study, f"{where}.in_context.variants.{variant}", shown.retriever or spec.retriever)
+            if shown.retriever:
+                referred(study, f"{where}.in_context.variants.{variant}.retriever", shown.retriever)
     if classifier.reasoning:
         _english(study, f"{where}.reasoning.english", classifier.reasoning.english)
         for variant, of in classifier.reasoning.prefixes.items():
@@ -82,9 +83,3 @@ def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> No
         raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
     if generator.backend != "transformers":
         raise ValueError(f"{where}: vectors are read by backend transformers alone, and this is {generator.backend}")
-
-
-def _retriever(study: Study, where: str, retriever: Reference) -> None:
-    require_known(f"{where}.retriever.backbone", "backbone", [retriever.backbone], study.backbones)
-    require_known(f"{where}.retriever.recipe", "recipe", [retriever.recipe], study.recipes)
-    referred(study, f"{where}.retriever", retriever)

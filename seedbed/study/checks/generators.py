@@ -75,7 +75,6 @@ def of_language_adapters(study: Study) -> None:
     """Check that the corpora of a generator's language adapters exist and consist of sentences, of which there is one
     loss.
     """
-    kinds = {name: study.roles[name] for name in study.corpora.others}
     for name, generator in study.generators.items():
         where, text = f"generators.{name}.language_text", generator.language_text
         if generator.language_loss != "text" and DATA_KIND[generator.language_data] == "text":
@@ -90,9 +89,9 @@ def of_language_adapters(study: Study) -> None:
                 f"{where}: language adapters are trained on {generator.language_data}; leave it out, or set "
                 "`language_data` to text or passages"
             )
-        require_known(where, "corpus under `corpora.others`", text, kinds)
-        if kinds[text] != "text":
-            raise ValueError(f"{where}: corpora.others.{text} has {kinds[text]}; name one of sentences")
+        require_known(where, "corpus under `corpora.others`", text, study.corpora.others)
+        if (kind := study.roles[text]) != "text":
+            raise ValueError(f"{where}: corpora.others.{text} has {kind}; name one of sentences")
 
 
 def of_adapters(study: Study) -> None:

@@ -97,8 +97,8 @@ def _together(study: Study, name: str) -> None:
     recipe, where = study.recipes[name], f"recipes.{name}"
     if not recipe.start:
         raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
-    for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes.get(recipe.start))):
-        if own is None or not own.made or own.data.from_languages != "own":
+    for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes[recipe.start])):
+        if not own.made or own.data.from_languages != "own":
             raise ValueError(f"{key}.data.from_languages: alignment needs a trained encoder of each language's own")
     training = StudyRecipe.get(study, name).training
     if (training.part, training.adapter) != ("adapter", "parallel"):

@@ -29,7 +29,7 @@ def of_placeholders(study: Study) -> None:
 
 def of_statistics(study: Study) -> None:
     """Check that the study has the recipe and the backbone that differences are taken from."""
-    require_known("statistics.baseline", "recipe", study.statistics.baseline or study.baseline, study.recipes)
+    require_known("statistics.baseline", "recipe", study.statistics.baseline, study.recipes)
     known = [*study.backbones, *study.classifiers]
     require_known("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
 

@@ -73,13 +73,11 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
     where, recipe = f"recipes.{chooser}.prefix.choose", study.recipes[name]
     if not (study.best and study.best.dev):
         raise ValueError(f"{where}: a development task chooses; give `best: {{dev: TASK}}`")
-    if study.best.dev in study.tasks and not study.tested_by(study.best.dev):
-        raise ValueError(f"best.dev: {study.best.dev} has no set in any language of the study, and chooses a prefix")
     of, candidates = StudyRecipe.get(study, name), []
     for other in study.recipes[chooser].prefix_of:
         require_known(where, "recipe", [other], study.recipes)
         found = study.recipes[other]
-        if found.made or found.start or found.paired or found.prefix_of:
+        if found.made or found.paired:
             raise ValueError(f"{where}: {other} is trained, or has no fixed prefix; name untrained recipes")
         one = StudyRecipe.get(study, other)
         missing = {

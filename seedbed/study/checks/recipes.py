@@ -6,7 +6,7 @@ from pydantic import ValidationError
 
 from seedbed.encoders import objectives
 from seedbed.encoders.recipes import TRAINED, Recipe, presets
-from seedbed.encoders.settings import NEIGHBOUR, Pivot, Reference, Training
+from seedbed.encoders.settings import NEIGHBOUR, Pivot, Training
 from seedbed.names import DRAWN, SEED_PAIRS
 from seedbed.settings import explain, require_known
 from seedbed.study.backbone import StudyBackbone
@@ -14,7 +14,6 @@ from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import require_untested
 from seedbed.study.model import Study
-from seedbed.study.published import begins
 from seedbed.study.recipe import StudyRecipe
 
 MODULES = ("pooling", "layers")
@@ -67,62 +66,61 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     require_known(f"{where}.published", "backbone", recipe.published, study.backbones)
     if wrong := sorted({*recipe.published} & {*study.fused}):
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
-    _training(study, name, recipe)
+    _training(of)
     of_recipe_languages(study, name)
     if trained := _read_whole(recipe):
         for code in of.every_language:
             require_untested(study, f"{where}.data", trained, code)
 
 
-def _training(study: Study, name: str, recipe: Recipe) -> None:
+def _training(of: StudyRecipe) -> None:
     """Check that the training settings of a recipe are valid, fit its encoders and objective, and have an effect."""
-    of, where = StudyRecipe.get(study, name), f"recipes.{name}.training"
+    recipe, where = of.spec, f"recipes.{of.name}.training"
     try:
         training = of.training
     except ValidationError as error:
         raise ValueError(explain(error, Training, where=where)) from None
-    _pooling(study, name, recipe, training)
-    _training_without_effect(study, name, recipe, training)
-    _misfit(study, name, recipe, training)
+    if not of.taken:
+        _pooling(of)
+    _training_without_effect(of)
+    if not of.taken and recipe.reads_training:
+        _misfit(of)
     if of.start and training.pooling == "own" and training.dropout is not None:
         raise ValueError(
             f"{where}.dropout: its encoder has the dropout of {recipe.start}, which it starts from; give that one the "
             "dropout, or leave it out"
         )
     if recipe.minimises and training.batch_size < (least := recipe.minimises.least):
-        place = _place(name, recipe, "batch_size")
-        raise ValueError(f"{place}: {training.batch_size} rows are too few for {name}; give {least} or more")
+        raise ValueError(
+            f"{_place(of, 'batch_size')}: {training.batch_size} rows are too few for {of.name}; give {least} or more"
+        )
 
 
-def _place(name: str, recipe: Recipe, setting: str) -> str:
+def _place(of: StudyRecipe, setting: str) -> str:
     """Where a setting of training is written: in the recipe, or else in the study."""
-    return f"recipes.{name}.training.{setting}" if setting in recipe.training else f"training.{setting}"
+    return f"recipes.{of.name}.training.{setting}" if setting in of.spec.training else f"training.{setting}"
 
 
-def _pooling(study: Study, name: str, recipe: Recipe, training: Training) -> None:
+def _pooling(of: StudyRecipe) -> None:
     """Check that the encoders that the study itself makes of a recipe can have its pooling."""
-    backbones = [study.backbones[one] for one in StudyRecipe.get(study, name).every_backbone]
+    recipe, backbones = of.spec, [of.study.backbones[name] for name in of.every_backbone]
     opened = any(one.source or one.pair for one in backbones)
-    published = recipe.made and recipe.published and begins(study, "encoders")
-    if recipe.rule == TRAINED and opened and not published and (reason := training.misfit(trained=recipe.trained)):
-        raise ValueError(f"{_place(name, recipe, 'pooling')}: of {name}, {reason}")
+    if recipe.rule == TRAINED and opened and (reason := of.training.misfit(trained=recipe.trained)):
+        raise ValueError(f"{_place(of, 'pooling')}: of {of.name}, {reason}")
 
 
-def _misfit(study: Study, name: str, recipe: Recipe, training: Training) -> None:
-    """Check that a training, if the study does it, can have its settings, the study's own included."""
-    published = recipe.published and begins(study, "encoders")
-    if published or not recipe.reads_training:
-        return
-    fused = bool(recipe.english.fusion)
-    if fault := recipe.minimises.misfit(training, several=recipe.of_several, two_texts=fused):
+def _misfit(of: StudyRecipe) -> None:
+    """Check that a training that the study does can have its settings, the study's own included."""
+    recipe, fused = of.spec, bool(of.spec.english.fusion)
+    if fault := recipe.minimises.misfit(of.training, several=recipe.of_several, two_texts=fused):
         setting, _, reason = fault.partition(": ")
-        raise ValueError(f"{_place(name, recipe, setting)}: of {name}, {reason}")
+        raise ValueError(f"{_place(of, setting)}: of {of.name}, {reason}")
 
 
-def _training_without_effect(study: Study, name: str, recipe: Recipe, training: Training) -> None:
+def _training_without_effect(of: StudyRecipe) -> None:
     """Check that what a recipe says itself of training has an effect; what it inherits need not have one."""
-    of, where = StudyRecipe.get(study, name), f"recipes.{name}.training"
-    inherited = of.varied.spec.training if of.varied else presets().get(recipe.like or name, {}).get("training", {})
+    recipe, training, where = of.spec, of.training, f"recipes.{of.name}.training"
+    inherited = of.varied.spec.training if of.varied else presets().get(recipe.like or of.name, {}).get("training", {})
     own = {key for key, value in recipe.training.items() if inherited.get(key) != value}
     if not recipe.reads_training and (unread := sorted(own - {*MODULES})):
         by = f"copies {recipe.copies.name}" if recipe.copies else f"objective {next(iter(recipe.objective), '')}"
@@ -134,7 +132,7 @@ def _training_without_effect(study: Study, name: str, recipe: Recipe, training: 
     if "temperature" in own and recipe.trained and not (recipe.together or recipe.minimises.uses_temperature):
         name = objectives.name_of(recipe.minimises)
         raise ValueError(f"{where}.temperature: objective {name} does not read it; leave it out, or take contrast")
-    if "batches" in own and isinstance(training.batches, dict) and (sets := _sets(study, recipe)):
+    if "batches" in own and isinstance(training.batches, dict) and (sets := _sets(of.study, recipe)):
         unknown = [one for one in training.batches if one.partition(":")[0] not in sets]
         require_known(f"{where}.batches", f"set of {recipe.data.corpus}", unknown, sets)
 
@@ -208,7 +206,5 @@ def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
             raise ValueError(f"{where}: {' needs '.join([*line, other])}; take a recipe that does not need this one")
         _starts(study, other, (*line, other))
     for key, one in recipe.references().items():
-        backbone = one.backbone if isinstance(one, Pivot) else [one.backbone]
-        require_known(f"recipes.{name}.objective.{key}", "backbone", backbone, study.backbones)
-        named = Reference(backbone=one.backbone, recipe=one.recipe or recipe.start)
+        named = one.updated({"recipe": one.recipe or recipe.start})
         referred(study, f"recipes.{name}.objective.{key}", named, given=False)

@@ -274,7 +274,7 @@ def _published(study: Study) -> None:
     """What others have made, where the study takes it."""
     for name, recipe in study.recipes.items():
         of = StudyRecipe.get(study, name)
-        if recipe.made and recipe.published and published.begins(study, "encoders"):
+        if of.taken:
             _all_or_none(study, of)
         for code in of.codes:
             folder = of.folder(code)

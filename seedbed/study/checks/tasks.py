@@ -17,7 +17,7 @@ from seedbed.study.recipe import StudyRecipe
 def of_tasks(study: Study) -> None:
     """Check that what tasks name exists, and that those that need a training set have one."""
     for name, task in study.tasks.items():
-        require_known(f"tasks.{name}.set_of", "task", task.set_of or name, study.tasks)
+        require_known(f"tasks.{name}.set_of", "task", task.set_of, study.tasks)
         if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
             raise ValueError(
                 f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
@@ -86,12 +86,11 @@ def of_compute(study: Study) -> None:
     if (distance := study.tasks[spec.task].distance) != "euclidean":
         raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
     require_known("compute.language", "language", [spec.language], study.tested_by(spec.task))
-    require_known("compute.encoder.recipe", "recipe", [spec.encoder.recipe], study.recipes)
+    referred(study, "compute.encoder", spec.encoder)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
         require_known(f"compute.{key}", "backbone", [name], study.backbones)
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
-    referred(study, "compute.encoder", spec.encoder)
     if not StudyRecipe.get(study, spec.encoder.recipe).transformer:
         raise ValueError(f"compute.encoder.recipe: {spec.encoder.recipe} has no transformer to count; take another")
     learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]

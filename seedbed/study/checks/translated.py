@@ -1,7 +1,7 @@
 """Checks of backbones that encode a text with its translation, and of recipes that take translations as input."""
 
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import Reference
+from seedbed.encoders.settings import Pivot, Reference
 from seedbed.languages import placeholders
 from seedbed.settings import require_known
 from seedbed.study.model import Study
@@ -17,7 +17,7 @@ def of_pairs(study: Study) -> None:
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
             backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
-            require_known(where, "backbone", [backbone], {*study.backbones} - {name})
+            require_known(where, "backbone", [backbone], study.backbones)
             if not study.backbones[backbone].source:
                 raise ValueError(f"{where}: {backbone} has no weights; take a backbone with `source`")
         if study.backbones[pair.english].prefix:
@@ -46,12 +46,15 @@ def of_readers(study: Study) -> None:
 
 
 def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> None:
-    """Check a recipe that is named together with a backbone: it must have encoders of it, and get the input that it
-    needs.
+    """Check a recipe that is named together with a backbone: both are there, it has encoders of it, and these get the
+    input that they need.
 
     Args:
         given: whether English is given to such an encoder; a training gives none to encoders that it refers to.
     """
+    backbone = of.backbone if isinstance(of, Pivot) else [of.backbone]
+    require_known(f"{where}.backbone", "backbone", backbone, study.backbones)
+    require_known(f"{where}.recipe", "recipe", [of.recipe], study.recipes)
     recipe = study.recipes[of.recipe]
     if of.backbone and recipe.paired != (of.backbone in study.paired):
         makes = "reads no translation, and {} is a pair" if not recipe.paired else "is of pairs, and {} is none"
@@ -67,9 +70,7 @@ def _reads(study: Study, name: str, recipe: Recipe) -> None:
     _names_known(study, where, recipe)
     if not study.paired:
         raise ValueError(f"{where}: it reads translations, and no backbone is a `pair`; add one")
-    for backbone in recipe.only.backbones or []:
-        if backbone not in study.paired:
-            raise ValueError(f"{where}.only.backbones: {backbone} is no pair; take one of {', '.join(study.paired)}")
+    require_known(f"{where}.only.backbones", "pair", recipe.only.backbones, study.paired)
     _chooses(study, name, recipe)
     if recipe.english.fusion and recipe.data.from_languages == "pivot":
         raise ValueError(f"{where}.data.from_languages: pivot; a text in {study.pivot} is its own translation")
@@ -139,20 +140,15 @@ def _chooses(study: Study, name: str, recipe: Recipe) -> None:
     if english.choose == "critic" and (english.similarity == NONE or not (chooser or english.similarity)):
         raise ValueError(f"{where}.english.choose: critic needs a similarity; name a backbone as `similarity`")
     if english.choose == "actor":
-        _shown_the_same(where, recipe, chooser, study.recipes[chooser])
+        _require_a_choice(where, recipe)
+        has, had = english.similarity or NONE, study.recipes[chooser].english.similarity or NONE
+        if has != had:
+            raise ValueError(
+                f"{where}.english.similarity: {has}, and the policy of {chooser} was trained with {had}; give the same"
+            )
     own = chooser and study.recipes[chooser].data.from_languages == "own"
     if own and chooser != StudyRecipe.get(study, name).anchored:
         raise ValueError(
             f"{where}.english.actor: {chooser} is made for each language; start from it, or give that "
             "`data: {from_languages: all}`"
-        )
-
-
-def _shown_the_same(where: str, recipe: Recipe, name: str, policy: Recipe) -> None:
-    """Check that a policy chooses among the translators that it was trained on."""
-    _require_a_choice(where, recipe)
-    has, had = recipe.english.similarity or NONE, policy.english.similarity or NONE
-    if has != had:
-        raise ValueError(
-            f"{where}.english.similarity: {has}, and the policy of {name} was trained with {had}; give the same"
         )

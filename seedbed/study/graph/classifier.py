@@ -206,7 +206,6 @@ class OfClassifier(Product):
 
     @property
     def owner(self) -> StudyClassifier:
-        """The classifier."""
         return StudyClassifier.get(self.study, self.classifier)
 
 

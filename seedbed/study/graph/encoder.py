@@ -37,7 +37,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     seed: int
 
     @classmethod
-    def resolved(cls, study: Study, backbone: str, recipe: str, code: str, seed: Any = None) -> Self:
+    def resolved(cls, study: Study, backbone: str, recipe: str, code: str, seed: int | None = None) -> Self:
         """The encoder of a backbone and a recipe for a language: of a seed, or of the first if it lacks that."""
         of = StudyRecipe.get(study, recipe)
         return cls.get(study, backbone, of.maker.name, of.folder(code), of.seed(seed))
@@ -46,17 +46,14 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def made_by(self) -> StudyRecipe:
-        """Its recipe."""
         return StudyRecipe.get(self.study, self.recipe)
 
     @property
     def spec(self) -> Recipe:
-        """The entry of its recipe."""
         return self.made_by.spec
 
     @cached_property
     def based_on(self) -> StudyBackbone:
-        """Its backbone."""
         return StudyBackbone.get(self.study, self.backbone)
 
     @cached_property

@@ -71,7 +71,6 @@ class Product(Part):
 
     @property
     def path(self) -> str:
-        """Path of the product."""
         return self.at(self.place)
 
     @property

@@ -120,7 +120,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def kind(self) -> str:
-        """The kind of system."""
         if self.tuned:
             return "labelled"
         return ENCODER if self.of_encoders else self.classifier.kind
@@ -131,7 +130,9 @@ class Scores(Product, rule="score", place=paths.SCORES):
         model, one for each variant.
         """
         if self.tuned:
-            return self._tuned()
+            task, train_lang = trained_as(self.study, self.tasks), self.study.train_of(self.tasks, self.test_lang)
+            heads = StudyRecipe.get(self.study, self.recipe).heads
+            return [self.at(paths.TUNED, task=task, train_lang=train_lang, seed=seed) for seed in heads]
         if self.of_encoders:
             return self._encoders(self.lang)
         spec = self.classifier.spec
@@ -147,13 +148,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
             for train in [self.study.train_of(task, self.test_lang)]
             for seed in seeds
         ]
-
-    def _tuned(self) -> list[str]:
-        """The fine-tuned encoders of each seed."""
-        trained_on = {"task": trained_as(self.study, self.tasks)}
-        trained_on["train_lang"] = self.study.train_of(self.tasks, self.test_lang)
-        heads = StudyRecipe.get(self.study, self.recipe).heads
-        return [self.at(paths.TUNED, **trained_on, seed=seed) for seed in heads]
 
     def _encoders(self, folder: str) -> list[str]:
         """The recipe's encoders in a language folder, one for each seed."""
@@ -195,16 +189,17 @@ class Scores(Product, rule="score", place=paths.SCORES):
         """The tasks of one system and language."""
         if not self.of_encoders:
             tasks = self.classifier.tasks_in(self.test_lang)
+        elif self.recipe not in self.study.recipes:  # a classifier's variant, which no encoder has
+            tasks = []
         else:
             asked = StudyBackbone.get(self.study, self.backbone).scored_on
-            of = StudyRecipe.get(self.study, self.recipe) if self.recipe in self.study.recipes else None
-            facts = {"gives": of.gives, "transformer": of.transformer} if of else {"gives": []}
+            of = StudyRecipe.get(self.study, self.recipe)
             tasks = [
                 task
                 for task in self.study.tests_of(self.test_lang)
                 if (protocol := self.study.declared[task]).of_encoders
                 and (asked is None or task in asked)
-                and protocol.serves(**facts)
+                and protocol.serves(of.gives, transformer=of.transformer)
             ]
         return [task for task in tasks if scored_with(self.study, task, self.backbone, self.recipe) == self.tasks]
 
@@ -260,8 +255,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         place among the systems.
         """
         if self.of_encoders:
-            takes_english = self.backbone in self.study.paired and self.recipe in self.study.recipes
-            seeds = StudyRecipe.get(self.study, self.recipe).seeds if takes_english else []
+            seeds = StudyRecipe.get(self.study, self.recipe).seeds if self.backbone in self.study.paired else []
             found = {f"{place}/{self.test_lang}": self._chosen(seed) for place, seed in enumerate(seeds)}
         else:
             order = {one.recipe: place for place, one in enumerate(self.by_variant)}
@@ -298,8 +292,8 @@ class Scores(Product, rule="score", place=paths.SCORES):
     # ---- Its job.
 
     def inputs(self) -> dict[str, Files]:
-        self._require_one_language()
         sets = [(self.study.test_set(task), lang) for task, lang in self.every_set]
+        self._require_one_language()
         return {
             "systems": self.systems,
             "seconds": self.seconds,
@@ -316,7 +310,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
         Raises:
             UserError: one has, and it is no test of a pair of languages.
         """
-        if self.seconds or self.tuned or not (self.of_encoders and self.recipe in self.study.recipes):
+        if not self.of_encoders or self.seconds or self.tuned:
             return
         if not placeholders(StudyRecipe.get(self.study, self.recipe).prefix(self.backbone)):
             return

@@ -27,7 +27,6 @@ class Written(OfGenerator):
 
     @property
     def writing(self) -> Writing:
-        """The method's settings."""
         return WRITING[self.method]
 
     @cached_property
@@ -92,7 +91,6 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
 
     @property
     def writer(self) -> str:
-        """The name of the generator that generates the triplets."""
         return self.generator
 
     @property

@@ -189,11 +189,11 @@ def test_encoders_without_a_transformer_are_scored_on_no_layers_and_not_fine_tun
 def test_an_encoder_is_of_the_asked_seed_or_of_the_first(told, ask) -> None:
     assert ask(StudyBackbone, name="bare").fetched_as == "other"
     assert ask(StudyBackbone, name="bare").weights() == "encoders/other/weights/seedbed.json"
-    offered = {seed: Encoder.resolved(told, "bert", "xllora", "hau", seed).path for seed in (None, "5", "7")}
+    offered = {seed: Encoder.resolved(told, "bert", "xllora", "hau", seed).path for seed in (None, 5, 7)}
     assert within(offered, told) == {
         None: "encoders/bert/xllora/hau/3/seedbed.json",
-        "5": "encoders/bert/xllora/hau/5/seedbed.json",
-        "7": "encoders/bert/xllora/hau/3/seedbed.json",
+        5: "encoders/bert/xllora/hau/5/seedbed.json",
+        7: "encoders/bert/xllora/hau/3/seedbed.json",
     }
 
 

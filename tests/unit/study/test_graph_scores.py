@@ -79,6 +79,8 @@ def test_a_job_reads_the_sets_of_its_tasks(ask) -> None:
     assert ask(Scores, **XLM).inputs()["trains"] == {}
     with pytest.raises(UserError, match="scored as 'sts'; 'all'"):
         ask(Scores, **BERT | {"tasks": "sts"}).inputs()
+    with pytest.raises(UserError, match="bert by zero-shot: nothing in hau"):
+        ask(Scores, **BERT | {"recipe": "zero-shot"}).inputs()
 
 
 def test_a_protocol_is_told_what_scores_need_and_no_source(told: Study, ask) -> None:

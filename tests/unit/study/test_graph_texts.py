@@ -14,6 +14,7 @@ from seedbed.study.graph.product import Product
 from seedbed.study.graph.triplet import Triplets
 from seedbed.study.model import Study
 from seedbed.study.paths import CORPUS, at
+from seedbed.study.settings import is_taken
 from tests.asking import TOLD, study_of, within
 
 
@@ -197,7 +198,7 @@ def test_published_work_is_taken_from_where_the_study_begins() -> None:
             "encoder": published.encoder(study, "bert", "xllora", "hau"),
         }
         taken[start] = [what for what, source in found.items() if source and source.file == "own/hau.made"]
-        assert [published.begins(study, step) for step in ("scratch", start)] == [True, True]
+        assert [is_taken(start, step) for step in ("scratch", start)] == [True, True]
         # What nobody here could make is taken wherever the study begins.
         assert published.triplets(study, "ready", "prompting", "hau") and published.encoder(
             study, "other", "published", "hau"

@@ -58,7 +58,7 @@ def test_a_head_has_the_seeds_of_the_study_and_an_untrained_encoder_one(ask: Ask
     assert ask(StudyRecipe, name="base").heads == ask(StudyRecipe, name="crosslingual").heads == [3, 5]
     assert ask(TunedEncoder, **NEWS).inputs()["base"] == "encoders/bert/crosslingual/eng/3/seedbed.json"
     assert ask(TunedEncoder, **ASKED).inputs()["base"] == "encoders/other/base/mul/0/seedbed.json"
-    assert [ask(StudyRecipe, name="base").seed(5), ask(StudyRecipe, name="crosslingual").seed("5")] == [0, 5]
+    assert [ask(StudyRecipe, name="base").seed(5), ask(StudyRecipe, name="crosslingual").seed(5)] == [0, 5]
 
 
 def test_how_it_is_learnt_is_the_tasks_and_in_what_numbers_the_recipes(told: Study, ask: Ask) -> None:

@@ -56,7 +56,6 @@ OLD = [
     ({"rows": 5}, "mine.rows: is now `data: {rows: ...}`"),
     ({"language": "all"}, "mine.language: is now `data: {from_languages: ...}`"),
     ({"generator": "llm"}, "mine.generator: is now `data: {by: ...}`"),
-    ({"prefix_of": ["base", "bare"]}, "mine.prefix_of: is now `prefix: {choose: [...]}`"),
     ({"encoders": {"bert": {"file": "x"}}}, "mine.encoders: is now `published`"),
     ({"translators": ["one"]}, "mine.translators: is now `english: {translators: ...}`"),
     ({"judge": "one"}, "mine.judge: is now `english: {judge: ...}`"),
@@ -67,6 +66,8 @@ OLD = [
     ({"languages": ["hau"]}, "mine.languages: is now `only: {languages: ...}`"),
     ({"backbones": ["bert"]}, "mine.backbones: is now `only: {backbones: ...}`"),
     ({"seeds": [1]}, "mine.seeds: is now `only: {seeds: ...}`"),
+    ({"objective": "trimmed"}, "mine.objective.trimmed: is now `copies: trimmed`"),
+    ({"objective": {"halved": {}}}, "mine.objective.halved: is now `copies: bfloat16`"),
     ({"data": {"translated": "premises"}}, "mine.data.translated: is now `data: {corpus: ..., by: GENERATOR}`"),
     *(
         ({"data": {key: "asked"}}, f"mine.data.{key}: is now `data: {{corpus: ...}}`; ... `corpora.others` ... `kind`")
