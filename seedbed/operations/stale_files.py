@@ -54,6 +54,7 @@ def stale(state: Path, jobs: Sequence[Job]) -> list[StaleFile]:
 
 
 def remove(files: Sequence[StaleFile]) -> None:
+    """Delete stale files."""
     for path in (file.path for file in files):
         if path.is_dir():
             shutil.rmtree(path)

@@ -77,6 +77,7 @@ class StudyGenerator(Part):
         return at(self.study, path, generator=self.study.makers[self.name, name], **wildcards)
 
     def language_adapter(self, lang: str) -> str:
+        """Its adapter of a language."""
         return self.part("language", paths.LANGUAGE_ADAPTER, lang=lang)
 
     def task_adapter(self, name: str) -> str:

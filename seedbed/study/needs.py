@@ -44,6 +44,7 @@ class Needs:
         self._load = cache(lambda product, sizes: product.load(sizes))  # asked for each of a job's resources
 
     def threads(self, rule: str) -> int:
+        """Threads of a rule's jobs."""
         return self.costs.rules[rule].threads
 
     def at_most(self, threads: int | None) -> dict[str, int]:

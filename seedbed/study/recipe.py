@@ -33,6 +33,7 @@ class StudyRecipe(Part):
         return self.study.recipes[self.name]
 
     def other(self, name: str) -> "StudyRecipe":
+        """Another recipe of the study."""
         return StudyRecipe.get(self.study, name)
 
     @cached_property

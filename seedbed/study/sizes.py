@@ -226,6 +226,7 @@ class Sizes:
         return [self.shape("encoders", name) for name in names if not self.study.backbones[name].endpoint]
 
     def _of(self, generator: str) -> StudyGenerator:
+        """A generator as the study has it."""
         return StudyGenerator.get(self.study, generator)
 
     def _written_by(self, generator: str) -> Shape:

@@ -35,6 +35,7 @@ class OfModel(Product):
 
     @property
     def of_generator(self) -> bool:
+        """Whether it is a generator's."""
         return self.room == "generators"
 
 
@@ -48,6 +49,7 @@ class Weights(OfModel, rule="fetch_model", place=paths.WEIGHTS):
 
     @cached_property
     def source(self) -> Source:
+        """The source of the model."""
         study = self.study
         owner, *what = self.model.split("+")
         if not what:
@@ -81,6 +83,7 @@ class OfGenerator(Product):
 
     @property
     def based_on(self) -> StudyGenerator:
+        """The generator."""
         return StudyGenerator.get(self.study, self.generator)
 
 
@@ -134,6 +137,7 @@ class LanguageAdapter(Adapter, rule="train_language_adapter", place=paths.LANGUA
 
     @property
     def language(self) -> str:
+        """The name of its language."""
         return self.study.names[self.lang]
 
     @property
@@ -176,6 +180,7 @@ class XlloraExamples(
 
     @property
     def writer(self) -> str:
+        """The generator."""
         return self.generator
 
     def corpora(self, part: Part) -> dict[str, str]:
@@ -233,6 +238,7 @@ class ComposedAdapter(OfModel, rule="compose_adapters", place=paths.COMPOSED):
 
     @property
     def based_on(self) -> StudyGenerator | StudyClassifier:
+        """The generator or the classifier."""
         return (StudyGenerator if self.of_generator else StudyClassifier).get(self.study, self.owner)
 
     @property

@@ -56,6 +56,7 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
 
     @property
     def made_by(self) -> StudyRecipe:
+        """The recipe."""
         return StudyRecipe.get(self.study, self.recipe)
 
     def inputs(self) -> dict[str, Files]:

@@ -206,6 +206,7 @@ class OfClassifier(Product):
 
     @property
     def owner(self) -> StudyClassifier:
+        """The classifier."""
         return StudyClassifier.get(self.study, self.classifier)
 
 

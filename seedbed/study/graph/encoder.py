@@ -46,14 +46,17 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
 
     @cached_property
     def made_by(self) -> StudyRecipe:
+        """Its recipe."""
         return StudyRecipe.get(self.study, self.recipe)
 
     @property
     def spec(self) -> Recipe:
+        """The entry of its recipe."""
         return self.made_by.spec
 
     @cached_property
     def based_on(self) -> StudyBackbone:
+        """Its backbone."""
         return StudyBackbone.get(self.study, self.backbone)
 
     @cached_property

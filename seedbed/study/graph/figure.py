@@ -27,6 +27,7 @@ class Figure(Product, rule="plot", place=paths.SVG):
 
     @property
     def spec_file(self) -> str:
+        """The file of its spec."""
         return os.path.relpath(spec_file("figures", self.figure))
 
     @cached_property
@@ -62,6 +63,7 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
 
     @property
     def mapped(self) -> Mapped:
+        """The map."""
         return Figure.get(self.study, self.figure).mapped
 
     @property

@@ -71,6 +71,7 @@ class Product(Part):
 
     @property
     def path(self) -> str:
+        """Path of the product."""
         return self.at(self.place)
 
     @property

@@ -28,6 +28,7 @@ class Report(Product, rule="report", place=paths.REPORT):
 
     @property
     def plans(self) -> list[TablePlan]:
+        """The plans of the study's tables."""
         return [TablePlan.get(self.study, table) for table in self.study.tables]
 
     @cached_property

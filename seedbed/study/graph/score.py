@@ -120,6 +120,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
 
     @property
     def kind(self) -> str:
+        """The kind of system."""
         if self.tuned:
             return "labelled"
         return ENCODER if self.of_encoders else self.classifier.kind

@@ -24,6 +24,7 @@ class TablePlan(Product, rule="plan_table", place=paths.PLAN):
 
     @property
     def spec_file(self) -> str:
+        """The file of its spec."""
         return os.path.relpath(spec_file("tables", self.table))
 
     @cached_property

@@ -158,6 +158,7 @@ class Translations(OfTexts, rule="translate", place=paths.TRANSLATIONS):
 
     @property
     def by(self) -> StudyTranslator:
+        """The translator."""
         return StudyTranslator.get(self.study, self.translator)
 
     @property
@@ -199,10 +200,12 @@ class Judgements(OfTexts, rule="judge", place=paths.JUDGEMENTS):
 
     @property
     def spec(self) -> Judge:
+        """The judge's entry."""
         return self.study.judges[self.judge]
 
     @property
     def writer(self) -> str:
+        """The generator that judges."""
         return self.spec.generator
 
     def inputs(self) -> dict[str, Files]:

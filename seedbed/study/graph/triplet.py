@@ -27,6 +27,7 @@ class Written(OfGenerator):
 
     @property
     def writing(self) -> Writing:
+        """The method's settings."""
         return WRITING[self.method]
 
     @cached_property
@@ -91,6 +92,7 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
 
     @property
     def writer(self) -> str:
+        """The name of the generator that generates the triplets."""
         return self.generator
 
     @property
