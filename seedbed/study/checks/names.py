@@ -1,6 +1,7 @@
 """Checks of names: what no other may be called, and that every name that a setting gives is that of something."""
 
 from seedbed.corpora.settings import Source
+from seedbed.languages import placeholders
 from seedbed.names import RESERVED
 from seedbed.resources import specs
 from seedbed.settings import require_known, settings_in, suggest
@@ -18,10 +19,18 @@ def of_reserved_names(study: Study) -> None:
 
 
 def of_placeholders(study: Study) -> None:
-    """Check that each placeholder of a source is a column of the registry, a path, or a code of some language."""
+    """Check that each placeholder of a source, or of a subset of mteb, is a column of the registry, a path, or a code
+    of some language.
+    """
     known = {*study.facts(study.pivot)}.union(*(language.codes for language in study.languages.values()))
-    for place, source in settings_in(study):
-        for name in sorted(source.placeholders - known) if isinstance(source, Source) else ():
+    named = [(place, one.placeholders) for place, one in settings_in(study) if isinstance(one, Source)]
+    named += [
+        (f"tasks.{name}.mteb.subset", {*placeholders(task.mteb.subset)})
+        for name, task in study.tasks.items()
+        if task.mteb
+    ]
+    for place, names in named:
+        for name in sorted(names - known):
             raise ValueError(
                 f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
             )

@@ -18,7 +18,7 @@ from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
 from seedbed.io import UserError
-from seedbed.languages import ANY, placeholders
+from seedbed.languages import ANY, filled, placeholders
 from seedbed.names import TOGETHER, languages_of
 from seedbed.study import paths
 from seedbed.study.backbone import StudyBackbone, endpoints_of
@@ -370,7 +370,7 @@ def task_for(study: Study, task: str, code: str) -> Task:
     """
     spec, mteb = study.tasks[task], None
     if spec.mteb and code in study.languages:
-        mteb = spec.mteb.updated({"subset": spec.mteb.subset.format_map(study.facts(code))})
+        mteb = spec.mteb.updated({"subset": filled(spec.mteb.subset, study.facts(code))})
     read = spec.without("source", "languages", "pairs", "train", "fine_tuning", "reading")
     return read.model_copy(update={"mteb": mteb})
 

@@ -59,7 +59,7 @@ class StudyTranslator(Part):
         try:
             found = template.format_map(facts)
             lacking = any(f"{{{name}}}" in template and not value for name, value in facts.items())
-        except (KeyError, ValueError, IndexError):
+        except (KeyError, ValueError, IndexError, AttributeError):
             known = ", ".join(sorted(facts))
             raise UserError(
                 f"translators.{self.name}.code: {template!r} names no registry column; known: {known}"

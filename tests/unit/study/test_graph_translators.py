@@ -183,9 +183,10 @@ def test_languages_have_the_codes_of_their_translator(study: Study) -> None:
     assert Judgements.get(study, "likely", "hau", "sts").languages["hau"] == {"name": "Hausa"}
     with pytest.raises(UserError, match=r"^translators.m2m.code:.*__\{iso1\}__.*set"):
         StudyTranslator.get(study, "m2m").code("arq")
-    odd = Study.model_validate(edited(translators={"m2m": {"generator": "coded", "reads": "codes", "code": "{none}"}}))
-    with pytest.raises(UserError, match="'{none}' names no registry column; known: "):
-        StudyTranslator.get(odd, "m2m").code("hau")
+    for code in ("{none}", "{iso1.none}"):
+        odd = Study.model_validate(edited(translators={"m2m": {"generator": "coded", "reads": "codes", "code": code}}))
+        with pytest.raises(UserError, match=f"'{code}' names no registry column; known: "):
+            StudyTranslator.get(odd, "m2m").code("hau")
 
 
 @pytest.mark.parametrize(

@@ -149,6 +149,7 @@ def test_a_wrong_value_is_one_line_that_names_its_key(study: str, place: Place, 
         ),
         ("pivot", "qqq", ["pivot: qqq", "registry"]),
         ("tasks.graded-sts.languages", ["hau", "qqq"], ["tasks.graded-sts.languages", "qqq"]),
+        ("tasks.graded-sts.mteb", {"name": "STS17", "subset": "{langg}"}, ["tasks.graded-sts.mteb.subset", "'lang'"]),
         ("generators.gemma-3-270m.xllora.languages", ["qqq"], ["generators.gemma-3-270m.xllora.languages: qqq"]),
     ],
 )
