@@ -22,6 +22,7 @@ from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
 from seedbed.settings import NO_RESULT
 from seedbed.study.model import Study
+from seedbed.tables.claims import FILE as CLAIMS
 from seedbed.tables.claims import Claims
 from seedbed.tables.claims import page as of_claims
 from seedbed.tables.report import answer
@@ -192,7 +193,7 @@ def _with(path: Path, page: str, begin: str, lines: str) -> str:
 
 def claims() -> str:
     """The papers' claims, their numbers and ours."""
-    return f"{CLAIMED}\n{of_claims(Claims.load())}"
+    return f"{CLAIMED}\n{of_claims(Claims.load(CLAIMS))}"
 
 
 FILES = {

@@ -46,7 +46,7 @@ def main(job: Job) -> None:
     from seedbed.languages import registry
     from seedbed.tables import tabulate
     from seedbed.tables.best import read_best
-    from seedbed.tables.claims import Claims, of_study
+    from seedbed.tables.claims import FILE, Claims, of_study
     from seedbed.tables.report import answer, provenance
     from seedbed.tables.report.comparison import comparisons
     from seedbed.tables.report.report import GROUPS, Content, report
@@ -57,7 +57,7 @@ def main(job: Job) -> None:
     text = answer.text(best, encoders)
     families = {code: facts.get("family", "") for code, facts in registry().items()}
     made = provenance.run_facts(job.benchmarks, job.prices, job.gpus) if job.benchmarks else {}
-    claims = Claims.load()
+    claims = Claims.load(FILE)
     tables = {file.stem: tabulate.read(file) for file in job.tables if file.stem in claims.tables}
     pairs = {name: file for file in job.compared if (name := file.name.partition(".")[0]) in tables}
     compared = {name: tabulate.read(file, tabulate.COMPARED) for name, file in pairs.items()}

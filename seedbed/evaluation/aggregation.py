@@ -162,14 +162,10 @@ def _side_by_side(
     names: Sequence[str],
 ) -> NDArray[np.float64]:
     """Items (n_ids, orders * k), by id in the order in which ids first appear."""
-    places = {name: place for place, name in enumerate(table["id"].unique())}
-    found = []
+    ids, found = table["id"].unique(), []
     for order in orders:
         rows = table[table[ORDER] == order].reset_index(drop=True)
-        cells = read(rows, names)
-        own = np.full((len(places), cells.shape[1]), np.nan)
-        own[[places[name] for name in rows["id"]]] = cells
-        found.append(own)
+        found.append(pd.DataFrame(read(rows, names), index=rows["id"]).reindex(ids).to_numpy())
     return np.concatenate(found, axis=1)
 
 

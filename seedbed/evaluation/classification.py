@@ -61,16 +61,11 @@ def vote(labels: ArrayLike) -> NDArray:
     """Majority vote (n,) over each row of labels (n, k) of neighbours, nearest first; of equally frequent labels, that
     of the nearest neighbour wins.
 
-    Raises:
-        UserError: not two axes, or k = 0.
-
     Example:
         >>> vote([["a", "b", "b"], ["a", "b", "c"]])
         array(['b', 'a'], dtype='<U1')
     """
     labels = np.asarray(labels)
-    if labels.ndim != 2 or not labels.shape[1]:
-        raise UserError(f"vote: labels of shape {labels.shape}; expected (n, k), k >= 1")
     counts = (labels[:, :, None] == labels[:, None, :]).sum(axis=2)
     winners = counts.argmax(axis=1)  # argmax takes the first of equals, which is the nearest
     return labels[np.arange(len(labels)), winners]

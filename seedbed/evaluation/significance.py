@@ -56,12 +56,31 @@ def williams(r12: float, r13: float, r23: float, n: int) -> tuple[float, float]:
     return t, float(2 * student.sf(abs(t), n - 3))
 
 
+def spearman(items: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Spearman's rho of gold and predicted similarity, items (..., n_items, 2), with average ranks for ties.
+
+    If either column is constant, the result is 0 instead of NaN: a resample of few items may hold a single gold value.
+    """
+    from scipy.stats import rankdata
+
+    return pearson(rankdata(items, axis=-2))
+
+
+def pearson(items: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Pearson's r of gold and predicted similarity, items (..., n_items, 2); 0 if a column is constant."""
+    # By `ptp`: the mean of equal numbers may differ from them by rounding.
+    constant = (np.ptp(items, axis=-2) == 0).any(axis=-1)
+    gold, predicted = np.moveaxis(items - items.mean(axis=-2, keepdims=True), -1, 0)
+    scale = np.sqrt((gold**2).sum(axis=-1) * (predicted**2).sum(axis=-1))
+    return np.where(constant, 0.0, (gold * predicted).sum(axis=-1) / np.where(constant | (scale == 0), 1, scale))
+
+
 def williams_p(
     ours: NDArray[np.float64],
     theirs: NDArray[np.float64],
     resamples: int = 0,
     seed: int = 0,
-    correlation: Statistic | None = None,
+    correlation: Statistic = spearman,
 ) -> float:
     """Two-sided p-value, by Williams' test, that two systems correlate equally with gold scores.
 
@@ -72,14 +91,14 @@ def williams_p(
         ours: gold scores and the first system's, (n, 2) or (n_seeds, n, 2).
         theirs: gold scores and the second system's, likewise; it may have another number of seeds.
         resamples, seed: not used; other tests have them.
-        correlation: `spearman` or `pearson`, of items (..., n, 2); None: `spearman`.
+        correlation: `spearman` or `pearson`, of items (..., n, 2).
 
     Raises:
         UserError: fewer than 4 items, or correlations that no three variables can have.
     """
     ours, theirs = (items.reshape(-1, *items.shape[-2:]) for items in (ours, theirs))
     between = np.stack([np.stack(pair, axis=-1) for pair in itertools.product(ours[..., 1], theirs[..., 1])])
-    r12, r13, r23 = (float((correlation or spearman)(pairs).mean()) for pairs in (ours, theirs, between))
+    r12, r13, r23 = (float(correlation(pairs).mean()) for pairs in (ours, theirs, between))
     return williams(r12, r13, r23, ours.shape[1])[1]
 
 
@@ -131,25 +150,6 @@ def benjamini_hochberg(p: ArrayLike) -> NDArray[np.float64]:
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise UserError("benjamini_hochberg: p-values must be a list of numbers within [0, 1]")
     return false_discovery_control(p) if p.size else p
-
-
-def spearman(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Spearman's rho of gold and predicted similarity, items (..., n_items, 2), with average ranks for ties.
-
-    If either column is constant, the result is 0 instead of NaN: a resample of few items may hold a single gold value.
-    """
-    from scipy.stats import rankdata
-
-    return pearson(rankdata(items, axis=-2))
-
-
-def pearson(items: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pearson's r of gold and predicted similarity, items (..., n_items, 2); 0 if a column is constant."""
-    # By `ptp`: the mean of equal numbers may differ from them by rounding.
-    constant = (np.ptp(items, axis=-2) == 0).any(axis=-1)
-    gold, predicted = np.moveaxis(items - items.mean(axis=-2, keepdims=True), -1, 0)
-    scale = np.sqrt((gold**2).sum(axis=-1) * (predicted**2).sum(axis=-1))
-    return np.where(constant, 0.0, (gold * predicted).sum(axis=-1) / np.where(constant | (scale == 0), 1, scale))
 
 
 def macro_f1(items: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,11 +8,11 @@ from typing import Any
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.init import beginning
 from seedbed.init.beginning import NEXT_LINE_LIMITS
-from seedbed.init.entries import Parts, not_taken
+from seedbed.init.entries import PAIRS, Parts, not_taken, on_pairs, without_kind
 from seedbed.init.own_table import BITEXT_LIMITS, OwnTable
 from seedbed.init.own_text import Guess, language_of, sentences
 from seedbed.init.table_files import COLUMNS
-from seedbed.init.test_sets import TestSet, tests_of, texts_here
+from seedbed.init.test_sets import TestSet, count_repeating, tests_of, texts_here
 from seedbed.init.yaml_text import Keys
 from seedbed.io import UserError
 from seedbed.study.model import Study
@@ -151,7 +151,7 @@ def _keep_apart(study: Study, code: str, trained: list[str], parts: Parts) -> st
     seen, read, left_out = EvaluationTexts(known), 0, 0
     for one in tests_of(parts.tasks):
         for texts in texts_here(one.source, one.kind, study.cleaning, test=True):
-            left_out += beginning.count_repeating(texts, seen)
+            left_out += count_repeating(texts, seen)
             read += len(texts)
     if left_out > MOST_LEFT_OUT * read:
         return (
@@ -190,14 +190,14 @@ def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: se
     name = not_taken("adjacent", taken | {*sets})
     new = beginning.own_source(file) | {"columns": {"sentence1": "text"}}
     new |= {"following": {"columns": {"sentence2": "sentence1"}}}
-    source = beginning.PAIRS | ({"sets": sets | {name: new}} if before else new)
+    source = PAIRS | ({"sets": sets | {name: new}} if before else new)
     said = [f"`{name}` trains on the neighbouring lines of all texts; its held-out lines stay the same."]
-    return Parts(others={name: source}, recipes={name: beginning.on_pairs(name)}, said=said, best={"recipe": name})
+    return Parts(others={name: source}, recipes={name: on_pairs(name)}, said=said, best={"recipe": name})
 
 
 def _sets(source: Mapping[str, Any]) -> dict[str, Any]:
     """The sets of a source, or it alone as one."""
-    return dict(source["sets"]) if "sets" in source else {"adjacent": beginning.without_kind(source)}
+    return dict(source["sets"]) if "sets" in source else {"adjacent": without_kind(source)}
 
 
 def _prefix(study: Study, config: Mapping[str, Any]) -> dict[str, Any]:

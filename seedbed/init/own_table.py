@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from seedbed.blocks import concatenate
 from seedbed.corpora.read.columns import in_buckets
 from seedbed.corpora.settings import Cleaning, Source
 from seedbed.corpora.shape.clean import comparable
@@ -16,6 +17,7 @@ from seedbed.init import table_files
 from seedbed.init.entries import PAIRS, Parts, not_taken, on_pairs
 from seedbed.init.own_text import LINES, SHARE, Guess, english_share, pieces, require_language
 from seedbed.init.table_files import COLUMNS, HALVED_BY, HALVES, OWN
+from seedbed.init.test_sets import texts_here
 from seedbed.io import UserError
 
 ENGLISH = Guess("eng", "English", "Latn", "as of all translations unless a study says otherwise")
@@ -154,14 +156,16 @@ class OwnTable:
         """Translations: a hundred choose, a hundred report and the others train; of fewer than three hundred, halves
         choose and report.
         """
-        kept = table_files.distinct(self.file, self.cleaning)
+        source = Source(file=str(self.file))
+        kept = concatenate(texts_here(source, "parallel", self.cleaning))
         parts, rest, many = Parts(), {}, len(kept) >= 3 * ENOUGH
         if not self.tested:
             if len(kept) < TESTED:
                 raise self._too_few(len(kept))
             share = min(33, math.ceil(100 * ENOUGH / len(kept)))
             parted = [(0, share), (share, 2 * share), (2 * share, 100)] if many else HALVES
-            choose, report = (len(table_files.distinct(self.file, self.cleaning, rows)) for rows in parted[:2])
+            tested = [source.updated({"buckets": rows}) for rows in parted[:2]]
+            choose, report = (len(concatenate(texts_here(one, "parallel", self.cleaning))) for one in tested)
             train = len(in_buckets(kept, Source(file="-", buckets=parted[-1])))
             said = f"There is no test set, so translations are: of {len(kept)}, {choose} choose, {report} report, and "
             said += f"{train} train{APART}." if many else f"none train: for that {3 * ENOUGH} are needed."

@@ -10,12 +10,9 @@ import numpy as np
 import pandas as pd
 
 from seedbed import settings
-from seedbed.blocks import concatenate
-from seedbed.corpora.read.assets import Store
 from seedbed.corpora.read.columns import in_buckets
-from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.read.forms import parse, text_of
-from seedbed.corpora.settings import ENDINGS, Cleaning, Source
+from seedbed.corpora.settings import ENDINGS, Source
 from seedbed.corpora.shape.clean import comparable
 from seedbed.init.encodings import require_utf8
 from seedbed.io import UserError
@@ -180,17 +177,6 @@ def _brief(names: Iterable[Any]) -> str:
     names = list(names)
     shown = [repr(name if len(str(name)) <= SHOWN else f"{str(name)[:SHOWN]} ...") for name in names[: settings.SHOWN]]
     return ", ".join([*shown, "..."] if len(names) > settings.SHOWN else shown)
-
-
-def distinct(file: Path, cleaning: Cleaning, buckets: tuple[int, int] = (0, 100)) -> pd.DataFrame:
-    """The translations in these buckets of a file that a run keeps: `id`, `text` and `pivot`, each sentence once on its
-    side.
-
-    Raises:
-        UserError: none is kept.
-    """
-    store = Store(Path(), Path())  # a file here is neither downloaded nor pinned
-    return concatenate(fetch(Source(file=str(file), buckets=buckets), "parallel", store, cleaning)[0])
 
 
 def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:

@@ -17,7 +17,8 @@ from seedbed.evaluation.settings import Task
 def texts_here(source: Source, kind: Kind, cleaning: Cleaning, *, test: bool = False) -> Iterator[pd.DataFrame]:
     """The text columns of a source that is a file of this machine, in blocks of rows; see `fetch`."""
     names = [name for name in COLUMNS[kind] if name not in NO_TEXT]
-    for block in fetch(source, kind, Store(Path(), Path()), cleaning, test=test)[0]:
+    store = Store(Path(), Path())  # a file here is neither downloaded nor pinned
+    for block in fetch(source, kind, store, cleaning, test=test)[0]:
         yield block[names]
 
 

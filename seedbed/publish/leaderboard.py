@@ -101,8 +101,7 @@ def _meta(
         "modalities": ["text"],
         "training_datasets": trained_on(about),
     }
-    meta = ModelMeta.create_empty()
-    meta = ModelMeta.model_validate(meta.model_dump() | facts)
+    meta = ModelMeta.model_validate(ModelMeta.create_empty().model_dump() | facts)
     written = json.loads(json.dumps(meta.to_dict(), default=str))
     return written | {"training_datasets": sorted(written["training_datasets"])}
 

@@ -89,7 +89,7 @@ def write(what: Path, options: Options, repository: Path, output: Path) -> None:
     anchors, writer = _anchors(results, generator, method, code), audit.pop("generator", {})
     known = {"anchors": read_json(anchors) if anchors and anchors.is_file() else {}, generator: writer}
     licence = options.licence or _licence(what, known)
-    name, config = f"{generator} {method} {code}", code
+    name = f"{generator} {method} {code}"
     front_matter = DatasetCardData(
         language=[language_of(one) for one in codes],
         **licence.metadata,
@@ -100,7 +100,7 @@ def write(what: Path, options: Options, repository: Path, output: Path) -> None:
         task_categories=["sentence-similarity"],
         pretty_name=name,
         tags=["synthetic", "triplets", "sentence-transformers", "seedbed"],
-        configs=[{"config_name": config, "data_files": [{"split": "train", "path": f"data/{code}.tsv"}]}],
+        configs=[{"config_name": code, "data_files": [{"split": "train", "path": f"data/{code}.tsv"}]}],
     ).to_yaml()
     dropped, said = audit.get("dropped", {}), COLUMNS | meaning
     text = TEMPLATE.format(
@@ -112,12 +112,12 @@ def write(what: Path, options: Options, repository: Path, output: Path) -> None:
         positive=meaning["positive"],
         negative=meaning["negative"],
         place=options.name,
-        config=config,
+        config=code,
         columns=table(("Column", "Meaning"), [(one, said.get(one, "how it was written")) for one in rows.columns]),
         sources=_sources(known),
         audit=table(
             ("Rows", "Count"),
-            [("written", audit.get("read", "")), ("kept", audit.get("kept", "")), *(dropped.items())],
+            [("written", audit.get("read", "")), ("kept", audit.get("kept", "")), *dropped.items()],
         ),
     )
     (repository / "data").mkdir()

@@ -3,6 +3,7 @@
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ from seedbed.corpora.settings import COLUMNS
 from seedbed.encoders.export.card import usage_of
 from seedbed.evaluation import protocols
 from seedbed.evaluation.aggregation import Items
-from seedbed.evaluation.significance import LEAST_ITEMS, benjamini_hochberg, rejects, replicates, rounded
+from seedbed.evaluation.protocols import Metric
+from seedbed.evaluation.significance import benjamini_hochberg, rejects, replicates, rounded
 from seedbed.io import UserError, atomic_directory, read_json, read_table, write_json
-from seedbed.tables.measures import Drawn, difference, interval, measure
+from seedbed.tables.measures import Measure, difference, interval, measure
 from seedbed.tables.plan import Block, Cell
 from seedbed.tables.settings import Statistics
 from seedbed.tables.tabulate import DECIMALS
@@ -78,17 +80,16 @@ def report(blocks: Sequence[Block], chosen: Cell, scores: Path, statistics: Stat
         raise UserError(f"blocks: no score of {'/'.join(map(str, chosen[:4]))}; give its block too")
     measured, metric = measure(scores, block, chosen.test_lang, statistics), block.column.measured
     place = next(one for one in block.systems if one.recipe == chosen.recipe).seeds.index(chosen.seed)
-    values = {name: float(by_seed.mean()) for name, by_seed in measured.by_seed.items()}
-    values[chosen.recipe] = float(measured.by_seed[chosen.recipe][place])
-    items = dict(measured.items or {})
-    if items:
-        items[chosen.recipe] = items[chosen.recipe][place : place + 1]
+    by_seed = measured.by_seed | {chosen.recipe: measured.by_seed[chosen.recipe][[place]]}
+    items = measured.items and measured.items | {chosen.recipe: measured.items[chosen.recipe][[place]]}
     if test:
         name, own = _lexical(test, block, measured.n[chosen.recipe])
-        values[name] = float(metric.by.statistic(own)[0])
-        items |= {name: own} if items else {}
-    ordered = {chosen.recipe: values.pop(chosen.recipe)} | values
-    compared = _compared(ordered, {name: items[name] for name in ordered if name in items}, block, statistics)
+        by_seed |= {name: metric.by.statistic(own)}
+        items = items and items | {name: own}
+    options = {"resamples": statistics.resamples, "seed": statistics.seed}
+    drawn = replicates(metric.by.statistic, items, **options) if items else {}
+    measured = replace(measured, by_seed=by_seed, items=items, replicates=drawn)
+    compared = _compared(chosen.recipe, measured, metric, statistics)
     facts = {"task": block.tests[chosen.test_lang], "metric": block.column.metric, "n": measured.n[chosen.recipe]}
     quoted = [{"name": one.name, "value": one.value, "source": one.source} for one in block.quoted]
     found = facts | {"score": compared.pop(chosen.recipe), "others": compared}
@@ -105,30 +106,20 @@ def _lexical(test: Path, block: Block, count: int) -> tuple[str, Items]:
     return name, metric.by.read(items, [*metric.items])[None]
 
 
-def _compared(
-    values: Mapping[str, float], items: Mapping[str, Items], block: Block, statistics: Statistics
-) -> dict[str, dict[str, Any]]:
-    """Each system's numbers in points; the first is what the others are compared with."""
-    metric, (first, *others) = block.column.measured, values
-    found = {name: {"value": metric.points * value} for name, value in values.items()}
-    if len(items) == len(values) and items[first].shape[1] >= LEAST_ITEMS:
-        options = {"resamples": statistics.resamples, "seed": statistics.seed}
-        over_items = replicates(metric.by.statistic, {name: items[name] for name in values}, **options)
-        drawn = {name: Drawn(over_items[name], metric.by.statistic(items[name])) for name in values}
-        for name, own in drawn.items():
-            found[name]["low"], found[name]["high"] = interval(metric, own, statistics)
-        tested = []
-        for name in others:
-            low, high, p = difference(metric, drawn[first], drawn[name], statistics)
-            found[name]["difference"] = found[first]["value"] - found[name]["value"]
-            found[name] |= {"difference_low": low, "difference_high": high}
-            by_items = metric.by.p_value(items[first], items[name], statistics.resamples, statistics.seed)
-            tested.append(max(p, by_items))  # real by both tests, as in tables
-        for name, p in zip(others, benjamini_hochberg(tested), strict=True):
-            found[name] |= {
-                "p_adjusted": rounded(float(p), statistics.level, DECIMALS["p_adjusted"]),
-                "apart": rejects(float(p), statistics.level),
-            }
+def _compared(first: str, measured: Measure, metric: Metric, statistics: Statistics) -> dict[str, dict[str, Any]]:
+    """Each system's numbers in points; `first` is what the others are compared with."""
+    found = {name: {"value": metric.points * float(own.mean())} for name, own in measured.by_seed.items()}
+    for name in measured.replicates:
+        found[name]["low"], found[name]["high"] = interval(measured, name, metric, statistics)
+    others, tested = [name for name in measured.replicates if name != first], []
+    for name in others:
+        found[name] |= difference(measured, first, name, metric, statistics)
+        tested.append(max(found[name].pop("p"), found[name].pop("p_items")))  # real by both tests, as in tables
+    for name, p in zip(others, benjamini_hochberg(tested), strict=True):
+        found[name] |= {
+            "p_adjusted": rounded(float(p), statistics.level, DECIMALS["p_adjusted"]),
+            "apart": rejects(float(p), statistics.level),
+        }
     # As tables do, so that both print the same tenths.
     return {
         name: {key: round(value, DECIMALS[key]) if key in DECIMALS else value for key, value in each.items()}

@@ -10,13 +10,13 @@ from typing import Annotated, Literal, NamedTuple, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from seedbed import markdown, yamls
+from seedbed import markdown
 from seedbed.resources import resource, spec_file
-from seedbed.settings import OnceEach, Settings, validated
+from seedbed.settings import OnceEach, Settings
 from seedbed.tables.cells import difference, interval, significant
 from seedbed.tables.measures import OTHER_DATA
 from seedbed.tables.published import AVERAGE, KEY, NAME, Published
-from seedbed.tables.specs import TableSpec
+from seedbed.tables.specs import Spec, TableSpec
 from seedbed.tables.tabulate import NOT_REPRODUCED, NOT_RUN, REPRODUCED
 
 CANNOT, UNDECIDED = "cannot be run", "undecided"
@@ -120,20 +120,11 @@ class Claim(Settings):
         return better < than if self.lower else better > than
 
 
-class Claims(Settings):
-    """The claims of each paper."""
+class Claims(Spec):
+    """The claims of each paper, in FILE."""
 
     papers: dict[str, list[Claim]]
     """Title of a paper -> its claims."""
-
-    @classmethod
-    def load(cls) -> Self:
-        """Read and check the claims.
-
-        Raises:
-            UserError: an unknown key, table, column or row.
-        """
-        return validated(cls, yamls.read(FILE), FILE)
 
     @property
     def tables(self) -> set[str]:

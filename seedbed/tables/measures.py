@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -32,15 +32,6 @@ OTHER = ""
 """Key, instead of a recipe, of another backbone's system that differences are taken from."""
 
 
-class Drawn(NamedTuple):
-    """What an interval of one system follows from."""
-
-    over_items: NDArray[np.float64]
-    """Bootstrap scores (resamples,) over items, see `replicates`."""
-    by_seed: NDArray[np.float64]
-    """Scores (n_seeds,)."""
-
-
 @dataclass(frozen=True)
 class Measure:
     """Scores of all systems in one language, or averaged over languages, by recipe; not multiplied into points."""
@@ -60,10 +51,6 @@ class Measure:
     """Why it is no attempt at the paper's number, of OTHER_DATA and UNNAMED; empty: it is one."""
     rows: Mapping[str, float] = field(default_factory=dict)
     """Training rows of each system, mean over seeds; without systems whose number is unknown."""
-
-    def drawn(self, recipe: str) -> Drawn:
-        """What the interval of a system follows from."""
-        return Drawn(self.replicates[recipe], self.by_seed[recipe])
 
 
 @dataclass(frozen=True)
@@ -135,23 +122,35 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     )
 
 
-def interval(metric: Metric, drawn: Drawn, statistics: Statistics) -> tuple[float, float]:
+def interval(measured: Measure, recipe: str, metric: Metric, statistics: Statistics) -> tuple[float, float]:
     """The bootstrap interval (low, high) of a system's score over items and seeds, in points, at the level of
     `statistics`.
     """
-    values = with_seeds(drawn.over_items, drawn.by_seed, seed=statistics.seed)
+    values = with_seeds(measured.replicates[recipe], measured.by_seed[recipe], seed=statistics.seed)
     low, high = metric.by.interval(values, statistics.level)
     return metric.points * low, metric.points * high
 
 
-def difference(metric: Metric, ours: Drawn, theirs: Drawn, statistics: Statistics) -> tuple[float, float, float]:
-    """The bootstrap interval (low, high) of `ours` less `theirs`, in points, and its two-sided p-value.
+def difference(measured: Measure, recipe: str, base: str, metric: Metric, statistics: Statistics) -> dict[str, float]:
+    """One system's score less another's, in points, with its interval and tests; those that cannot be had are left out.
 
-    The bootstrap scores of both are over the same sampled items, except for overlaps.
+    Returns:
+        `difference`; its bootstrap interval `difference_low` and `difference_high`, and its two-sided p-value `p`; and
+            `p_items`, the p-value of the metric's test over items. The bootstrap scores of both systems are over the
+            same sampled items, except for overlaps.
     """
-    paired = ours.over_items - theirs.over_items
-    values = metric.points * with_seeds(paired, ours.by_seed, theirs.by_seed, seed=statistics.seed)
-    return *percentiles(values, statistics.level), two_sided(values)
+    means = [metric.points * measured.by_seed[system].mean() for system in (recipe, base)]
+    found = {"difference": means[0] - means[1]}
+    if recipe in measured.replicates and base in measured.replicates:
+        paired = measured.replicates[recipe] - measured.replicates[base]
+        by_seed = measured.by_seed[recipe], measured.by_seed[base]
+        values = metric.points * with_seeds(paired, *by_seed, seed=statistics.seed)
+        found["difference_low"], found["difference_high"] = percentiles(values, statistics.level)
+        found["p"] = two_sided(values)
+    if measured.items is not None:
+        systems = measured.items[recipe], measured.items[base]
+        found["p_items"] = metric.by.p_value(*systems, statistics.resamples, statistics.seed)
+    return found
 
 
 def lacks(scores: Path, block: Block) -> bool:

@@ -184,9 +184,9 @@ def _other(block: Block, own: Block | None) -> Other | None:
     """What a block is compared with: the baseline in the same column of a backbone, but for this itself."""
     if own is None or block.backbone in ("", own.backbone):
         return None
-    (system, *_) = [one for one in own.systems if one.recipe == own.baseline] or [None]
-    languages = [code for code in own.tests if system and system.has(own.backbone, code)]
-    languages = [code for code in languages if block.tests.get(code) == own.tests[code]]
+    system = next((one for one in own.systems if one.recipe == own.baseline), None)
+    same = [code for code, task in own.tests.items() if block.tests.get(code) == task]
+    languages = [code for code in same if system and system.has(own.backbone, code)]
     return Other(backbone=own.backbone, system=system, languages=languages) if languages else None
 
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from seedbed.evaluation.metrics import Metric
 from seedbed.evaluation.significance import benjamini_hochberg, rounded
 from seedbed.io import UserError, atomic
 from seedbed.tables.measures import OTHER, OTHER_DATA, UNNAMED, Measure, average, difference, interval, lacks, measure
@@ -118,7 +117,7 @@ def compare(measured: Measured, pairs: Sequence[tuple[str, str]], statistics: St
                 facts
                 | {"language": each.language, "task": each.task, "n": each.n[recipe]}
                 | {"seeds": len(each.by_seed[recipe]), "baseline_seeds": len(each.by_seed[base])}
-                | _difference(each, recipe, base, block.column.measured, statistics)
+                | difference(each, recipe, base, block.column.measured, statistics)
                 for each in both
             ]
             _adjust(own)
@@ -218,27 +217,14 @@ def _numbers(measured: Measure, recipe: str, block: Block, statistics: Statistic
     if len(values) > 1:
         row["sd"] = values.std(ddof=1)
     if recipe in known:
-        row["low"], row["high"] = interval(metric, measured.drawn(recipe), statistics)
+        row["low"], row["high"] = interval(measured, recipe, metric, statistics)
     base = block.baseline
     if recipe == base or base not in by_seed:
         if OTHER not in by_seed:
             return row
         base = OTHER
         row |= {"baseline": block.other.system.recipe, "baseline_backbone": block.other.backbone}
-    return row | _difference(measured, recipe, base, metric, statistics)
-
-
-def _difference(measured: Measure, recipe: str, base: str, metric: Metric, statistics: Statistics) -> dict[str, float]:
-    """One system's score less another's, with its interval and tests; those that cannot be had are left out."""
-    means = [metric.points * measured.by_seed[system].mean() for system in (recipe, base)]
-    found = {"difference": means[0] - means[1]}
-    if recipe in measured.replicates and base in measured.replicates:
-        compared = difference(metric, measured.drawn(recipe), measured.drawn(base), statistics)
-        found["difference_low"], found["difference_high"], found["p"] = compared
-    if measured.items is not None:
-        systems = measured.items[recipe], measured.items[base]
-        found["p_items"] = metric.by.p_value(*systems, statistics.resamples, statistics.seed)
-    return found
+    return row | difference(measured, recipe, base, metric, statistics)
 
 
 def _printed(published: Published, row: Mapping[str, Any], measured: Measure, block: Block) -> dict[str, Any]:

@@ -84,7 +84,8 @@ def split_by_reason(
     overlaps = {side: np.concatenate(values) for side, values in shared.items()}
     dice = {f"anchor-{side}": summary(values) for side, values in overlaps.items() if len(values)}
     report = {"read": len(reasons), "kept": kept, "dropped": dict(sorted(dropped.items())), "dice": dice}
-    return select_rows(triplets(), reasons == ""), _rejected(triplets(), reasons), report
+    rejected = (block.assign(reason=own)[own != ""] for block, own in zip(triplets(), found, strict=True))
+    return select_rows(triplets(), reasons == ""), rejected, report
 
 
 def _faults(triplets: pd.DataFrame, checks: Checks, vocabulary: WordCheck | None) -> Iterator[Fault]:
@@ -114,11 +115,3 @@ def _faults(triplets: pd.DataFrame, checks: Checks, vocabulary: WordCheck | None
 def _plain(text: str) -> str:
     """A text as beginnings are compared: case-folded, with straight apostrophes."""
     return text.replace("’", "'").casefold()
-
-
-def _rejected(triplets: Blocks, reasons: np.ndarray) -> Blocks:
-    start = 0
-    for block in triplets:
-        reason = reasons[start : start + len(block)]
-        yield block[reason != ""].assign(reason=reason[reason != ""])
-        start += len(block)

@@ -172,7 +172,8 @@ def test_a_page_has_the_lines_in_which_the_demo_ends() -> None:
     assert changed.partition(generate.ANSWER)[0] == page.partition(generate.ANSWER)[0]
     assert changed.partition(generate.END)[2] == page.partition(generate.END)[2]
     assert generate.answered() == page, "python docs/generate.py"
-    assert answer.lines_of("results/demo/best/hau", Usage()) in page, "which tests/workflow/test_place.py runs"
+    both = f"{answer.IMPORT}\n{answer.line_of('results/demo/best/hau', Usage())}"
+    assert both in page, "which tests/workflow/test_place.py runs"
 
 
 def test_the_numbers_of_these_lines_are_those_of_the_demos_table() -> None:

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Sequence
 
 from seedbed.corpora.shape.clean import split_words
-from seedbed.io import UserError
 
 ARTICLES = {"eng": re.compile(r"\b(a|an|the)\b")}
 """Language -> articles, which are removed before answers are compared; SQuAD removes those of English."""
@@ -28,26 +27,19 @@ def normalised(text: str, language: str) -> str:
 
 
 def exact_match(answer: str, golds: Sequence[str], language: str) -> float:
-    """1 if the normalised answer equals a normalised gold answer, else 0.
-
-    Raises:
-        UserError: no gold answers.
-    """
-    return float(normalised(answer, language) in {normalised(gold, language) for gold in _some(golds)})
+    """1 if the normalised answer equals a normalised gold answer, of which there is one at least, else 0."""
+    return float(normalised(answer, language) in {normalised(gold, language) for gold in golds})
 
 
 def f1(answer: str, golds: Sequence[str], language: str) -> float:
-    """Word-level F1 between an answer and the gold answer that gives the highest.
+    """Word-level F1 between an answer and that of one or more gold answers that gives the highest.
 
     In scripts without spaces between words each character is a word, as in MLQA's official script for Chinese (Lewis et
     al., 2020). If either has no words after normalisation, F1 is 1 if both have none, else 0, as in SQuAD 2.0
     (Rajpurkar et al., 2018).
-
-    Raises:
-        UserError: no gold answers.
     """
     said = split_words(normalised(answer, language))
-    return max(_f1(said, split_words(normalised(gold, language))) for gold in _some(golds))
+    return max(_f1(said, split_words(normalised(gold, language))) for gold in golds)
 
 
 def _f1(answer: list[str], gold: list[str]) -> float:
@@ -55,9 +47,3 @@ def _f1(answer: list[str], gold: list[str]) -> float:
         return float(answer == gold)
     shared = (Counter(answer) & Counter(gold)).total()
     return 2 * shared / (len(answer) + len(gold))
-
-
-def _some(golds: Sequence[str]) -> Sequence[str]:
-    if isinstance(golds, str) or not golds:
-        raise UserError(f"spans: gold answers {golds!r}; expected a list of at least one text")
-    return golds

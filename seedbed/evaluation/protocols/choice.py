@@ -16,15 +16,19 @@ gold and predicted number of the answer, correct. The main score is `accuracy`. 
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from seedbed.corpora.shape.choices import correct_indices, count_repeated, options
-from seedbed.evaluation.metrics.choice import nearest_candidates
 from seedbed.evaluation.protocols import Metric, Protocol
 from seedbed.evaluation.scores import Scores, Trial
 from seedbed.io import UserError
+from seedbed.vectors.checked import to_unit_length
 
 PROTOCOL = Protocol(kind="choices", asks=("vectors",), second=("passage",))
 METRICS = {"accuracy": Metric("accuracy", ("correct",))}
+
+ROUNDING = 1e-12
+"""Cosines that differ by no more than this count as equal."""
 
 
 def score(trial: Trial) -> Scores:
@@ -32,7 +36,7 @@ def score(trial: Trial) -> Scores:
     counts.
 
     Raises:
-        UserError: a question without a passage.
+        UserError: a question without a passage, or a zero vector.
     """
     test = trial.test
     if (test["passage"] == "").any():
@@ -52,6 +56,22 @@ def score(trial: Trial) -> Scores:
     equal = count_repeated(test, "choice")
     notes = [f"{equal} questions have two equal answers, of which the first is taken"] if equal else []
     return Scores(accuracy, {"accuracy": accuracy}, items, notes)
+
+
+def nearest_candidates(candidates: NDArray, passages: NDArray) -> NDArray[np.int64]:
+    """Index (n,) of the candidate with the highest cosine to each passage; of equals, the first.
+
+    Args:
+        candidates: vectors (n, options, d) of each passage's candidates.
+        passages: vectors (n, d).
+
+    Raises:
+        UserError: a zero vector.
+    """
+    zero = "choice: a zero vector, which has no cosine; the encoder's training collapsed"
+    candidates, passages = (to_unit_length(x.astype(np.float64), zero) for x in (candidates, passages))
+    cosines = (candidates * passages[:, None]).sum(axis=-1)
+    return (cosines >= cosines.max(axis=1, keepdims=True) - ROUNDING).argmax(axis=1)
 
 
 def texts(test: pd.DataFrame) -> list[str]:

@@ -53,13 +53,11 @@ def score(trial: Trial) -> Scores:
     error, apart = np.linalg.norm(g - h, axis=1), np.linalg.norm(h - ideal, axis=1)
     divergence = apart**2 / (2 * KERNEL**2)
     items = test[["id"]].assign(epsilon1=error, deviation=np.hypot(np.linalg.norm(g - ideal, axis=1), apart))
-    for form in ("proved", "printed"):
-        pairs = zip(error, divergence, strict=True)
-        items[FORMS[form]] = [deviation_bound(e1, e2, KERNEL, form=form) for e1, e2 in pairs]
-    items["beyond"] = (items["deviation"] > items["least_printed_bound"] + ROUNDING).astype(int)
     worst = {"epsilon1": float(error.max()), "deviation": float(items["deviation"].max())}
     for form, name in FORMS.items():
-        worst[name] = deviation_bound(worst["epsilon1"], float(divergence.max()), KERNEL, form=form)
+        items[name] = deviation_bound(error, divergence, KERNEL, form=form)
+        worst[name] = float(deviation_bound(error.max(), divergence.max(), KERNEL, form=form))
+    items["beyond"] = (items["deviation"] > items["least_printed_bound"] + ROUNDING).astype(int)
     means = {f"mean_{name}": float(items[name].mean()) for name in ("epsilon1", "deviation", "bound")}
     own = int((apart < ROUNDING).sum())
     notes = [f"of {own} texts the human's own English, or what has the same vector, was chosen"] if own else []

@@ -39,10 +39,8 @@ def score(trial: Trial) -> Scores:
         UserError: a question with more options than letters.
     """
     test = trial.test
-    gold, counts = (
-        correct_indices(test, "multiple_choice"),
-        np.array([len(each) for each in options(test, "multiple_choice")]),
-    )
+    gold = correct_indices(test, "multiple_choice")
+    counts = np.array([len(each) for each in options(test, "multiple_choice")])
     if (most := int(counts.max())) > len(ascii_uppercase):
         raise UserError(f"multiple_choice: a question has {most} options, and there are {len(ascii_uppercase)} letters")
     letters = list(ascii_uppercase[:most])

@@ -84,6 +84,7 @@ def _panel(
     """Bars of each language, the paper's gain as a hollow dot, and how many pairs a bar is the mean of: `3, 2 pairs`
     where bars differ in it."""
     heights = {code: place * (len(over) + GAP) for place, code in enumerate(panel.index)}
+    middle = (len(over) - 1) / 2
     for code, height in heights.items():
         for place, recipe in enumerate(over):
             axes.barh(height + place, panel.loc[code, recipe], height=0.86, color=shades[recipe])
@@ -91,8 +92,7 @@ def _panel(
         counts = [f"{panel.loc[code, f'{recipe} pairs']:.0f}" for recipe in over]
         told = ", ".join(counts if len({*counts}) > 1 else counts[:1])
         told += " pair" if told == "1" else " pairs"
-        write_beside(axes, height + (len(over) - 1) / 2, told, fontsize=6.5, color=PALE)
+        write_beside(axes, height + middle, told, fontsize=6.5, color=PALE)
     axes.axvline(0, color=PALE, lw=0.8)
-    middle = (len(over) - 1) / 2
     axes.set_yticks([height + middle for height in heights.values()], [named(code, names) for code in heights])
     axes.grid(axis="x")

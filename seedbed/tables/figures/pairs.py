@@ -36,7 +36,8 @@ Line = tuple[str, str, str]
 
 def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
     """Plot a table: two columns of one encoder and language are on one line; panels without data are left out."""
-    panels = {title: part for title in spec.pairs if len(part := _panel_of(table, spec, title))}
+    parts = {title: table[table["column"].isin(list(sides))] for title, sides in spec.pairs.items()}
+    panels = {title: without_lone_average(part) for title, part in parts.items() if len(part)}
     sides = list(dict.fromkeys(side for each in spec.pairs.values() for side in each.values()))
     shades = colours(sides, spec)
     places = {title: _places(part) for title, part in panels.items()}
@@ -54,12 +55,6 @@ def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
         grid[0].set_xlim(left=0)  # after all panels, which share the axis: a limit stops it from growing
     write_around(figure, table, spec, shades)
     return figure
-
-
-def _panel_of(table: pd.DataFrame, spec: Pairs, title: str) -> pd.DataFrame:
-    """The rows of one panel; the average of a single language says nothing new."""
-    part = table[table["column"].isin(list(spec.pairs[title]))]
-    return without_lone_average(part)
 
 
 def _places(part: pd.DataFrame) -> dict[Line, float]:

@@ -32,10 +32,12 @@ def of_marks(block: pd.DataFrame, metric: Metric) -> str:
     names = methods_of(block)
     own = _own_baseline(block)
     baseline = _baseline(block, names.get(own, own))
+    test = "" if _are_pairs(items) else f" and by {metric.by.name}"  # none is of both orders
+    averages = "; averages by the bootstrap alone" if (block["language"] == AVERAGE).any() else ""
     marks = (
         f"In brackets, the {percent(first['level'])}% bootstrap interval over {_resampled(block)}. "
-        f"▲ ▼: above or below {baseline}, by the paired bootstrap{_and_test(items, metric)} "
-        f"(p < {alpha(first['level']):g} after Benjamini and Hochberg over languages){_of_average(block)}. "
+        f"▲ ▼: above or below {baseline}, by the paired bootstrap{test} "
+        f"(p < {alpha(first['level']):g} after Benjamini and Hochberg over languages){averages}. "
         "Bold: the best of a language."
     )
     return f"{marks} Rows: what an encoder was last trained on." if trained_on(block) else marks
@@ -145,16 +147,6 @@ def _baseline(rows: pd.DataFrame, own: str) -> str:
     if not others:
         return own
     return others[0] if (named != "").all() else f"{own}, and that above or below the one of {others[0]}"
-
-
-def _and_test(items: pd.DataFrame, metric: Metric) -> str:
-    """The test over items that must agree with the bootstrap; of both orders of a pair of languages there is none."""
-    return "" if _are_pairs(items) else f" and by {metric.by.name}"
-
-
-def _of_average(block: pd.DataFrame) -> str:
-    """How averages are tested, if a block has any."""
-    return "; averages by the bootstrap alone" if (block["language"] == AVERAGE).any() else ""
 
 
 def _points(metric: Metric) -> str:

@@ -20,8 +20,6 @@ NONE = (
 )
 EVERY = "## Every encoder"
 IMPORT = "    from sentence_transformers import SentenceTransformer"
-CODE = """{import_}
-    SentenceTransformer("{folder}"{options}).encode({texts})"""
 
 
 class Listed(NamedTuple):
@@ -61,7 +59,7 @@ def text(best: Mapping[str, Mapping[str, Any]], encoders: Mapping[str, Sequence[
     folder, first = next(iter(best.items()))
     own = Usage(**first.get("use", {}))
     needed = f", with{own.packages} installed" if own.packages else ""
-    lines = [TITLE, "", *lines, f"Two lines of Python use it{needed}:", "", lines_of(folder, own), every]
+    lines = [TITLE, "", *lines, f"Two lines of Python use it{needed}:", "", IMPORT, line_of(folder, own), every]
     return "\n".join(lines)
 
 
@@ -78,19 +76,15 @@ def _every(language: str, encoders: Sequence[Listed], best: Mapping[str, Mapping
         found = [report["score"] if ours else report["others"].get(one.recipe) for report in reports if same]
         numbers = [_number(number) if number else "" for number in found] or [""] * len(reports)
         rows.append([name, f"{one.rows:,} rows" if one.rows else "nothing", *numbers])
+        needed = f"; needs{one.use.packages}" if one.use.packages else ""
         # The chosen encoder may be of another seed than the first, which is listed.
-        lines.append(_line(one, folder if ours else one.folder))
+        lines.append(f"{line_of(folder if ours else one.folder, one.use)}  # {one.recipe} of {one.backbone}{needed}")
     return "\n".join(["", table(heads, rows), "", IMPORT, *lines, ""])
 
 
-def _line(one: Listed, folder: str) -> str:
-    needed = f"; needs{one.use.packages}" if one.use.packages else ""
-    return f"{lines_of(folder, one.use).splitlines()[1]}  # {one.recipe} of {one.backbone}{needed}"
-
-
-def lines_of(folder: str, use: Usage) -> str:
-    """The two lines of Python that load an encoder and encode texts."""
-    return CODE.format(import_=IMPORT, folder=folder, options=use.options, texts=use.texts)
+def line_of(folder: str, use: Usage) -> str:
+    """The line of Python, after IMPORT, that loads an encoder and encodes texts."""
+    return f'    SentenceTransformer("{folder}"{use.options}).encode({use.texts})'
 
 
 def _language(one: Mapping[str, Any], folder: str) -> list[str]:

@@ -52,7 +52,7 @@ def comparisons(best: Iterable[Mapping[str, Any]], families: Mapping[str, str]) 
 
 
 def _comparison(task: str, metric: str, members: list[Mapping[str, Any]], families: Mapping[str, str]) -> Comparison:
-    every = [number for one in members for number in _numbers(one)]
+    every = [number for one in members for number in _numbers(one) if number is not None]
     start, end = int(min(every) // STEP * STEP), int(-(-max(every) // STEP) * STEP)
     length = max(end - start, STEP)
     ordered = sorted(members, key=lambda one: -one["test"]["score"]["value"])
@@ -60,11 +60,12 @@ def _comparison(task: str, metric: str, members: list[Mapping[str, Any]], famili
     return Comparison(task, metric, start, start + length, marks)
 
 
-def _numbers(one: Mapping[str, Any]) -> list[float]:
-    """Every number of a language that has a place on the axis."""
+def _numbers(one: Mapping[str, Any]) -> tuple[float | None, ...]:
+    """What has a place on the axis: a language's score, its interval, the score before training, and that by words;
+    None: there is none.
+    """
     score = one["test"]["score"]
-    others = [_other(one, one["base"]), _other(one, *lexical.NAMES)]
-    return [*(score[key] for key in ("value", "low", "high") if key in score), *(x for x in others if x is not None)]
+    return score["value"], score.get("low"), score.get("high"), _other(one, one["base"]), _other(one, *lexical.NAMES)
 
 
 def _other(one: Mapping[str, Any], *names: str) -> float | None:
@@ -76,9 +77,7 @@ def _mark(one: Mapping[str, Any], family: str, start: int, length: int) -> Mark:
     def place(value: float | None) -> float | None:
         return None if value is None else round(100 * (value - start) / length, 2)
 
-    score = one["test"]["score"]
-    value, low, high = score["value"], score.get("low"), score.get("high")
-    base, overlap = _other(one, one["base"]), _other(one, *lexical.NAMES)
+    value, low, high, base, overlap = numbers = _numbers(one)
     left, right = place(value if low is None else low), place(value if high is None else high)
-    facts = (one["name"], family, one["recipe"], one["backbone"], value, low, high, base, overlap)
+    facts = (one["name"], family, one["recipe"], one["backbone"], *numbers)
     return Mark(*facts, place(value), left, round(right - left, 2), place(base), place(overlap))

@@ -61,17 +61,15 @@ def report(files: Mapping[str, Sequence[Path]], content: Content, output: Path) 
         output: the zip file.
 
     Raises:
-        UserError: an unknown group, a missing file, or one with unexpected content.
+        UserError: a missing file, or one with unexpected content.
     """
-    named = {group: _named(paths) for group, paths in files.items()}
-    if unknown := sorted(set(named) - set(GROUPS)):
-        raise UserError(f"report: no group {unknown[0]!r}; known: {', '.join(GROUPS)}")
-    members = {f"{group}/{name}": path for group in GROUPS for name, path in named.get(group, {}).items()}
+    named = {group: _named(files.get(group, ())) for group in GROUPS}
+    members = {f"{group}/{name}": path for group, paths in named.items() for name, path in paths.items()}
     if missing := [path for path in members.values() if not path.is_file()]:
         raise UserError(f"{missing[0]}: no such file; run Snakemake, which makes it before the report")
     small = {name: path for name, path in members.items() if path.stat().st_size <= content.max_megabytes * 1e6}
     large = {name: path.stat().st_size / 1e6 for name, path in members.items() if name not in small}
-    index = _index({group: named.get(group, {}) for group in GROUPS}, content, sorted(small), large)
+    index = _index(named, content, sorted(small), large)
     with atomic(output) as temporary, zipfile.ZipFile(temporary, "w") as archive:
         _add(archive, "index.html", index.encode())
         for name, path in sorted(small.items()):

@@ -14,7 +14,7 @@ from seedbed.tables.claims import Claim, Claims, Ours
 from seedbed.tables.measures import OTHER_DATA, UNNAMED
 from seedbed.tables.tabulate import COLUMNS, COMPARED
 
-CLAIMS = Claims.load()
+CLAIMS = Claims.load(claims.FILE)
 EVERY = [claim for own in CLAIMS.papers.values() for claim in own]
 LORA = {
     "claim": "Better", "where": "abstract", "table": "table1", "columns": ["STS"],

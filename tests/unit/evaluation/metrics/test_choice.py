@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from seedbed.evaluation.files import read_set
-from seedbed.evaluation.metrics.choice import nearest_candidates
+from seedbed.evaluation.protocols.choice import nearest_candidates
 from seedbed.evaluation.scores import System
 from seedbed.evaluation.scoring import score, texts
 from seedbed.evaluation.settings import Task
@@ -69,20 +69,10 @@ def test_lengths_count_for_nothing_and_the_first_of_equals_is_taken() -> None:
     np.testing.assert_array_equal(order[nearest_candidates(candidates[:, order], passages)], found)
 
 
-@pytest.mark.parametrize(
-    ("candidates", "passages", "told"),
-    [
-        (np.ones((2, 3)), np.ones((2, 3)), r"\(2, 3\).*\(2, 3\); expected \(n, options, d\)"),
-        (np.ones((2, 4, 3)), np.ones((3, 3)), r"candidates \(2, 4, 3\).*\(3, 3\)"),
-        (np.ones((2, 4, 3)), np.ones((2, 4)), "expected"),
-        (np.ones((2, 0, 3)), np.ones((2, 3)), "expected"),
-        (np.full((1, 2, 2), np.nan), np.ones((1, 2)), "not finite"),
-        (np.ones((1, 2, 2)), np.zeros((1, 2)), "a zero vector"),
-    ],
-)
-def test_what_has_no_nearest_is_refused(candidates: np.ndarray, passages: np.ndarray, told: str) -> None:
-    with pytest.raises(UserError, match=f"^choice: .*{told}"):
-        nearest_candidates(candidates, passages)
+def test_what_has_no_nearest_is_refused() -> None:
+    for candidates, passages in ((np.ones((1, 2, 2)), np.zeros((1, 2))), (np.zeros((1, 2, 2)), np.ones((1, 2)))):
+        with pytest.raises(UserError, match=r"^choice: .*a zero vector"):
+            nearest_candidates(candidates, passages)
 
 
 def test_accuracy_is_of_each_question_with_its_own_number_of_answers() -> None:

@@ -38,12 +38,6 @@ def test_agrees_with_counter(labels: list[list[int]]) -> None:
     assert vote(labels).tolist() == [Counter(row).most_common(1)[0][0] for row in labels]
 
 
-@pytest.mark.parametrize("labels", [[1, 2], np.empty((3, 0)), 1])
-def test_labels_have_two_axes(labels: np.ndarray) -> None:
-    with pytest.raises(UserError, match="expected"):
-        vote(labels)
-
-
 NLI = Task(protocol="classification")
 TEST = pd.DataFrame({"id": list("abcd"), "label": ["entailment", "neutral", "neutral", "entailment"]})
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -99,25 +97,6 @@ def test_the_proved_bound_holds_for_any_distributions_and_features() -> None:
         assert deviation <= deviation_bound(math.dist(anchor, ours), divergence, kernel)
     assert deviation_bound(0.5, 0.0, 0.7) == deviation_bound(0.5, 0.0, 0.7, form="printed") == 0.5
     assert deviation_bound(0, 1, 0.6867) == pytest.approx(1.9423, abs=1e-4), "equation 19 has the factor of 2"
-
-
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        (lambda: ratios([[1]], [[1]], [[1]]), "ratios: shapes (1, 1), (1, 1) and (1, 1); expected (n, d), (n, p, d)"),
-        (lambda: ratios([[1]], [[[1]]], [[1, 2]]), "ratios: shapes (1, 1), (1, 1, 1) and (1, 2);"),
-        (lambda: ratios([[1]], [[[1]]], [[-1]]), "ratios: a vector or a distance is not finite, or a distance is neg"),
-        (lambda: ratios([[math.nan]], [[[1]]], [[1]]), "ratios: a vector or a distance is not finite"),
-        (lambda: deviation_bound(-1, 0, 0), "deviation_bound: anchoring -1; it must be 0 or more, and finite"),
-        (lambda: deviation_bound(0, math.inf, 0), "deviation_bound: divergence inf;"),
-        (lambda: deviation_bound(0, 0, 0, form="false"), "deviation_bound: form 'false'; expected 'proved' or 'printed'"),
-        (lambda: apply_edits("", 1, RNG), "apply_edits: an empty text has no character to edit"),
-    ],
-)  # fmt: skip
-def test_what_does_not_fit_is_told_in_one_line(call: Callable[[], Any], told: str) -> None:
-    with pytest.raises(UserError) as error:
-        call()
-    assert str(error.value).startswith(told) and "\n" not in str(error.value)
 
 
 def encode(given: list[str]) -> np.ndarray:

@@ -272,7 +272,6 @@ def test_faults_are_told(files, tmp_path):
     output, wrong = tmp_path / "report.zip", tmp_path / "wrong.json"
     write_json({"a": 1}, wrong)
     for given, told in (
-        ({"figure": []}, "no group 'figure'"),
         ({"tables": [tmp_path / "none.csv"]}, "no such file"),
         ({"figures": [wrong]}, "not a figure"),
         ({"audits": [wrong]}, "expected a report of audit_triplets"),
