@@ -255,6 +255,5 @@ class JointContrast(nn.Module):
         for code, tokens in features.items():
             with nullcontext() if code in self.learning else torch.no_grad():
                 vectors.append(self.encoder(code)(dict(tokens))["sentence_embedding"].float())
-        every = np.concatenate([np.asarray(each) for each in places.values()])
-        columns = gather(vectors, [*places.values()], tuple(every.max(axis=0) + 1))
+        columns = gather(vectors, [*places.values()])
         return {"loss": simcse(*columns, temperature=self.training_settings.temperature, keep=keep)}
