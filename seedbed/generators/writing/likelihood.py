@@ -158,12 +158,8 @@ def _attends(model: PreTrainedModel | PeftModel) -> bool:
 def _of_tree(
     model: PreTrainedModel, prompts: Sequence[Tokens], answers: Sequence[Tokens], layers: set[str]
 ) -> np.ndarray:
-    tree, ends = _Tree(), []
-    for prompt in prompts:
-        ends.append(tree.add(prompt)[-1])
-    for end in ends:
-        for spine in spines(answers):
-            tree.add(spine, end)
+    tree = _Tree()
+    ends = [tree.add(prompt)[-1] for prompt in prompts]
     # For each prompt and answer: the places of the tokens before the tokens of the answer.
     before = [[[end, *tree.add(answer[:-1], end)] for answer in answers] for end in ends]
     asked = sorted({place for rows in before for row in rows for place in row})
