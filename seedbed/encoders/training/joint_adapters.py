@@ -26,7 +26,6 @@ from seedbed.encoders.prompts import prompts_of, require_pooled
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
 from seedbed.io import UserError, atomic_directory, fingerprint
-from seedbed.manifests import versions
 from seedbed.precision import precision
 from seedbed.trainers import WeightsTrainer, encoder_arguments, fit, loss_curve, mixed
 
@@ -72,7 +71,7 @@ def train_joint_adapters(
     together.require_fit(tables, rows)
     settings = training.model_dump(mode="json")
     checkpoints = run.state / fingerprint(
-        [rows.digest(), settings, [*fixed], together.prompts, seed, known, versions()]
+        [rows.digest(), settings, [*fixed], together.prompts, seed, known, manifests.versions()]
     )
     torch.manual_seed(mixed(seed))
     arguments = encoder_arguments(
@@ -93,7 +92,7 @@ def train_joint_adapters(
         for code in together.learning:
             parallel_adapters.write(together.encoder(code)[0].adapters, directory / f"{code}.safetensors")
         facts = {"encoders": known, "training": settings | counts | loss_curve(trainer.state)}
-        manifest = manifests.write(directory, {"about": run.about, **facts, "versions": versions()})
+        manifest = manifests.write(directory, {"about": run.about, **facts, "versions": manifests.versions()})
     shutil.rmtree(checkpoints, ignore_errors=True)
     return manifest
 
