@@ -76,7 +76,6 @@ def generate_answers(
         problems: questions with their prompts, see `prompts.problem_prompt` and `options_prompt`.
         letters: letters of the options; without any, the answer is the generated text, and `cut` counts answers that
             were truncated at the length limit.
-        how: settings.
         journal: cache of answers to the same prompts, see `in_context.request_key`; None: no caching.
         vectors: gives soft prompts (n, s, d), which are inserted before the tokens of each prompt, after its first
             ones; None: none.

@@ -40,7 +40,6 @@ def save(
     are hard links to them.
 
     Args:
-        encoder: the encoder.
         output: the folder that is written; it is replaced as a whole.
         about: facts for the manifest, see `card.text`.
         training: settings and results for the manifest.

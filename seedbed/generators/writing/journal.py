@@ -112,7 +112,6 @@ def journal_name(
 
     Args:
         prompts: pairs (key, prompt).
-        generator: settings.
         weights: digest of the base's weights, see `manifests.digest_of`.
         adapters: polarity -> folder of its adapter; None: the base alone.
     """
