@@ -125,10 +125,7 @@ def _decisive(value: Any) -> Any:
 def explain(error: ValidationError, model: Any, *, where: str) -> str:
     """The first fault of a ValidationError as one line: what, where, and what would be right.
 
-    Args:
-        error: the error.
-        model: the model, or another type, that was validated.
-        where: the place in the message.
+    `model` is the model, or another type, that was validated; `where` is the place in the message.
     """
     fault, *others = _of_best_type(error.errors(), model)
     if fault["type"] == "missing":  # maybe it is there under a misspelt name
@@ -171,8 +168,6 @@ def validated(model: type[Model], content: Any, where: str | os.PathLike[str], e
     """A value of a model from the content of a file.
 
     Args:
-        model: the model.
-        content: what the file has.
         where: the file, or another place for the message.
         expected: what should be there, at the message's end; empty: the message has none.
 
@@ -201,12 +196,7 @@ def _settings_of(fields: set[str], given: Any) -> str:
 
 
 def suggest(given: str, known: list[str]) -> str:
-    """ "did you mean ...?" for a similar name, else the known names.
-
-    Args:
-        given: the unknown name.
-        known: the known names.
-    """
+    """ "did you mean ...?" for a known name that is similar to the given one, else the known names."""
     if close := difflib.get_close_matches(given, known, n=SHOWN):
         alike = {name: difflib.SequenceMatcher(None, name, given).ratio() for name in close}
         best = max(close, key=lambda name: (alike[name], len(os.path.commonprefix([name, given]))))  # noqa: RUF071

@@ -73,7 +73,6 @@ def predict_labels(
     Args:
         model: loads the language model, by `open_greedy`; not called if the journal has all answers.
         queries: the texts with their examples.
-        labels: the labels.
         instruction: the instruction at the start of each prompt.
         how: how answers are obtained.
         journal: cache of answers to the same prompts, see `request_key`; None: no caching.

@@ -76,7 +76,6 @@ def generate_answers(
         problems: questions with their prompts, see `prompts.problem_prompt` and `options_prompt`.
         letters: letters of the options; without any, the answer is the generated text, and `cut` counts answers that
             were truncated at the length limit.
-        how: settings.
         journal: cache of answers to the same prompts, see `in_context.request_key`; None: no caching.
         vectors: gives soft prompts (n, s, d), which are inserted before the tokens of each prompt, after its first
             ones; None: none.
@@ -96,8 +95,7 @@ def generate_answers(
             require_no_thoughts(backend, "letter", "answer: generation")
         elif letters and hasattr(backend, "tokenizer"):
             require_visible_thoughts(backend.tokenizer)
-        of_all = vectors() if vectors else None
-        before = None if of_all is None else [of_all[place] for place in todo]
+        before = vectors()[todo] if vectors else None
         prompts = _encoded(backend, [problems[place] for place in todo], how, before)
         if by_letters:
             save_likelihoods(
@@ -159,12 +157,10 @@ def require_width(model: Backend, width: int) -> None:
         )
 
 
-def _encoded(
-    model: Backend, problems: Sequence[Problem], how: Reasoning, vectors: Sequence[Tensor] | None
-) -> list[Prompt]:
+def _encoded(model: Backend, problems: Sequence[Problem], how: Reasoning, vectors: Tensor | None) -> list[Prompt]:
     prompts, limit = [model.encode(one.text, bos=how.bos) for one in problems], model.sampling.max_prompt_tokens
     if vectors is not None:
-        require_width(model, vectors[0].shape[1])
+        require_width(model, vectors.shape[2])
         first = model.tokenizer.bos_token_id
         prompts = [Prefixed(one, own, int(one[0] == first)) for one, own in zip(prompts, vectors, strict=True)]
     for one, prompt in zip(problems, prompts, strict=True):

@@ -126,10 +126,6 @@ class WeightedLayers(LayersPooling):
         """The weight of each block (layers,); the last block's is last."""
         return self.scores.softmax(0)
 
-    def _unscaled(self) -> Tensor:
-        """Weights times something (layers,); where they are equal, ones."""
-        return (self.scores - self.scores.detach().max()).exp()
-
     def _combined(self, features: dict[str, Tensor | Any]) -> Tensor:
         states = (*features.get("all_layer_embeddings", ())[:-1], features["token_embeddings"])
         if len(states) < self.layers:
@@ -137,8 +133,8 @@ class WeightedLayers(LayersPooling):
                 f"{self.name}: {len(states)} hidden states for {self.layers} layers; take fewer layers, and load the "
                 "backbone with output_hidden_states=True"
             )
+        weights = (self.scores - self.scores.detach().max()).exp()  # times something; where they are equal, ones
         # One by one: a stack of them would be as large as all of them together.
-        weights = self._unscaled()
         last = zip(weights, states[len(states) - self.layers :], strict=True)
         return sum(weight * _single(state) for weight, state in last) / weights.sum()
 

@@ -86,7 +86,6 @@ def by_language(prefix: str, own: Mapping[str, str] | None = None) -> str | Mapp
     """Fill in the placeholders of a prefix, columns of the registry like `{flores}`, for each language.
 
     Args:
-        prefix: the prefix.
         own: language -> prefix, which replaces the one by the registry.
 
     Returns:

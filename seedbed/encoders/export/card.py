@@ -2,15 +2,12 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from huggingface_hub import ModelCardData
 
 from seedbed import licences, origins
 from seedbed.markdown import table
-
-if TYPE_CHECKING:
-    from seedbed.encoders.settings import Prompts
 
 TEMPLATE = """---
 {front_matter}
@@ -99,7 +96,9 @@ def text(
     parts = [str(about[key]) for key in ("backbone", "recipe", "language") if about.get(key)]
     shown = {key: value for key, value in about.items() if isinstance(value, str | int | float) and value != ""}
     prompts = read_prompts(directory)
-    facts = [*((key, value) for key, value in shown.items() if key != "summary"), *_prompt_rows(prompts)]
+    facts = [(key, value) for key, value in shown.items() if key != "summary"]
+    before = dict(prompts) if prompts.differ else {"text": prompts.text}
+    facts += [(f"prompt before a {name}", f"`{prompt}`" if prompt else "none") for name, prompt in before.items()]
     # Without the loss curve; an untrained encoder used none of the settings.
     rows = [(key, _said(value)) for key, value in training.items() if key != "loss"]
     trained = any(training.get(key) for key in ("steps", "copy", "vocabulary"))
@@ -126,12 +125,6 @@ def text(
         texts=needs.texts,
         read=PROMPTS_DIFFER if prompts.differ else "",
     )
-
-
-def _prompt_rows(prompts: "Prompts") -> list[tuple[str, str]]:
-    """What the encoder puts before texts, as rows of a card's table."""
-    read = dict(prompts) if prompts.differ else {"text": prompts.text}
-    return [(f"prompt before a {name}", f"`{prompt}`" if prompt else "none") for name, prompt in read.items()]
 
 
 def _said(value: Any) -> Any:

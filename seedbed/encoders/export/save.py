@@ -17,7 +17,6 @@ from seedbed.encoders.models.two_paths import SIDES, sides_of
 from seedbed.encoders.prompts import Prefix, read_prompts, set_prompts
 from seedbed.encoders.settings import Training
 from seedbed.io import atomic, atomic_directory
-from seedbed.manifests import versions
 
 MEAN = Training(pooling="mean")
 """The default pooling after a transformer."""
@@ -41,7 +40,6 @@ def save(
     are hard links to them.
 
     Args:
-        encoder: the encoder.
         output: the folder that is written; it is replaced as a whole.
         about: facts for the manifest, see `card.text`.
         training: settings and results for the manifest.
@@ -66,7 +64,7 @@ def save(
                 _share_weights(directory / side, starts[side])
             training = training | saved_from(directory, start)
         manifests.write(
-            directory, {"about": about, "training": training, "versions": versions() | dict(used or {})}, tell
+            directory, {"about": about, "training": training, "versions": manifests.versions() | dict(used or {})}, tell
         )
 
 

@@ -77,7 +77,7 @@ class AlignmentLoss(nn.Module):
         positions = rows.cpu().numpy()[pivots[:, 0]]
         known = self.vectors[self.places[positions, (pivots[:, 1] - fixed) % known_columns]]
         pivot = torch.from_numpy(known).to(target.device, target.dtype)
-        vectors = gather([pivot, target], [pivots, targets], languages.shape)
+        vectors = gather([pivot, target], [pivots, targets])
         return simcse(*vectors, temperature=self.temperature, keep=keep)
 
     def _embedded(self, columns: list[dict[str, Any]], chosen: Tensor) -> Tensor:

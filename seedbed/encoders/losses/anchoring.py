@@ -152,7 +152,7 @@ class AnchoringLoss(nn.Module):
         texts, are used only if the transformer's states are not cached.
         """
         there = self.environment.mask[rows.cpu()].any(dim=1)
-        prefix = self._prefix(next(iter(features)), rows.cpu())
+        prefix = self._adapted(rows.cpu()) if self.kept else self.model(dict(next(iter(features))))["prefix"]
         if not there.any():
             return 0 * prefix.sum()
         rows, prefix = rows.cpu()[there], prefix[there.to(prefix.device)]
@@ -166,9 +166,6 @@ class AnchoringLoss(nn.Module):
         chosen = self.documents[self.places[rows].gather(1, actions.cpu()[:, None])[:, 0]].to(prefix.device)
         anchor = anchor_loss(prefix, chosen, form=self.form)
         return policy + self.alignment_weight * alignment + self.anchor_weight * anchor
-
-    def _prefix(self, tokens: dict[str, Any], rows: Tensor) -> Tensor:
-        return self._adapted(rows) if self.kept else self.model(dict(tokens))["prefix"]
 
     def _adapted(self, rows: Tensor) -> Tensor:
         """Features (b, s, d) of rows by their cached states."""

@@ -39,25 +39,21 @@ def sample_languages(rows: int, columns: int, languages: int, rng: np.random.Gen
     return drawn
 
 
-def gather(
-    vectors: Sequence[Tensor], places: Sequence[np.ndarray | Tensor | Sequence[Sequence[int]]], shape: tuple[int, int]
-) -> list[Tensor]:
+def gather(vectors: Sequence[Tensor], places: Sequence[np.ndarray | Tensor | Sequence[Sequence[int]]]) -> list[Tensor]:
     """Reorder vectors that were computed language by language into the columns of a batch; gradients flow through.
 
     Args:
         vectors: for each language, the vectors (sentences, width) of its sentences.
         places: for each language, the row and column in the batch of each of its sentences, (sentences, 2); all of them
             together fill the batch.
-        shape: the batch's numbers of rows and columns.
 
     Returns:
         One tensor (rows, width) for each column.
 
     Example:
-        >>> anchors, positives = gather([hausa, english], [[(0, 0), (1, 1)], [(0, 1), (1, 0)]], (2, 2))
+        >>> anchors, positives = gather([hausa, english], [[(0, 0), (1, 1)], [(0, 1), (1, 0)]])
     """
-    rows, columns = shape
     together = np.concatenate([np.asarray(place, dtype=np.int64).reshape(-1, 2) for place in places])
-    order = (together @ (columns, 1)).argsort()
-    ordered = torch.cat(list(vectors))[torch.from_numpy(order)]
-    return list(ordered.unflatten(0, (rows, columns)).unbind(1))
+    columns = int(together[:, 1].max()) + 1
+    ordered = torch.cat(list(vectors))[torch.from_numpy((together @ (columns, 1)).argsort())]
+    return list(ordered.unflatten(0, (-1, columns)).unbind(1))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import torch
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.sentence_transformer.modules import Module, Pooling, Transformer
+from sentence_transformers.sentence_transformer.modules import Module, Pooling
 from torch import Tensor, nn
 from transformers import PreTrainedModel
 
@@ -33,9 +33,9 @@ def layer_means(
         Vectors (L + 1, n, width) in float32; index 0 is the word embeddings.
 
     Raises:
-        UserError: an encoder without a transformer, such as an API model, or one that gives no hidden states.
+        UserError: the transformer gives no hidden states.
     """
-    transformer = transformer_of(encoder)
+    transformer = encoder[0]
     layers, width = transformer.auto_model.config.num_hidden_layers + 1, transformer.get_embedding_dimension()
     with _hidden_states(transformer.auto_model):
         found = of_modules(encoder, [transformer, _Means()]).encode(
@@ -45,33 +45,22 @@ def layer_means(
 
 
 def first_layers(encoder: SentenceTransformer, layer: int) -> SentenceTransformer:
-    """Make an encoder of the token means of one layer (1: the first block), and remove the blocks above it.
+    """Make an encoder of the token means of one layer (1: the first block), and remove the blocks above it; the given
+    encoder has a transformer.
 
     Its vectors equal `layer_means(encoder, texts)[layer]` but for rounding errors. It shares the weights of the given
     encoder, which must not be used afterwards.
 
     Raises:
-        UserError: no such block, or an encoder without a transformer.
+        UserError: no such block.
     """
-    transformer = transformer_of(encoder)
+    transformer = encoder[0]
     width, blocks = transformer.get_embedding_dimension(), _blocks(transformer.auto_model)
     if not 1 <= layer <= len(blocks):
         raise UserError(f"layer {layer}: the backbone has blocks 1 to {len(blocks)}; give one of these")
     pooling = Pooling(width, "mean") if layer == len(blocks) else _OfBlock(width, blocks[layer - 1])
     del blocks[layer:]
     return of_modules(encoder, [transformer, pooling])
-
-
-def transformer_of(encoder: SentenceTransformer) -> Transformer:
-    """The transformer module of an encoder.
-
-    Raises:
-        UserError: it has none.
-    """
-    first = next(iter(encoder), None) if isinstance(encoder, SentenceTransformer) else None
-    if not isinstance(first, Transformer):
-        raise UserError("layers: an encoder without a transformer here has no layers; leave out endpoints and fusions")
-    return first
 
 
 class _Means(Module):

@@ -198,7 +198,6 @@ def directory_of(weights: Path, *, adapted: bool = False) -> Path:
     transformer.
 
     Args:
-        weights: the directory.
         adapted: the caller loads parallel adapters too; otherwise weights with them are refused.
 
     Raises:

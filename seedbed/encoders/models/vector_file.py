@@ -14,7 +14,6 @@ from seedbed.encoders.models.inference import batched
 from seedbed.encoders.models.loading import open_encoder
 from seedbed.encoders.prompts import prompts_of, set_language
 from seedbed.io import UserError, atomic, atomic_directory, fingerprint
-from seedbed.manifests import versions
 from seedbed.vectors.types import Encode
 
 VECTORS, KEYS, DONE = "vectors.npy", "keys.npy", "done"
@@ -57,7 +56,7 @@ def write_vectors(
     with atomic_directory(output) as made:
         place = made
         if state:
-            place = state / fingerprint([facts, hashlib.sha256(keys).hexdigest(), versions()])
+            place = state / fingerprint([facts, hashlib.sha256(keys).hexdigest(), manifests.versions()])
             place.mkdir(parents=True, exist_ok=True)
         encoders = {prompt: batched(encoder, ROWS, prompt=prompt) for prompt in prompts.values()}
         _encode(encoders, distinct, width, place)

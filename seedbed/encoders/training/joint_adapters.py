@@ -21,12 +21,11 @@ from seedbed.encoders.losses.contrastive import simcse
 from seedbed.encoders.losses.crosslingual import gather
 from seedbed.encoders.models import loading, memory, parallel_adapters
 from seedbed.encoders.models.digests import vectors_digest
-from seedbed.encoders.objectives import Objective
+from seedbed.encoders.objectives import LANGUAGE, Objective
 from seedbed.encoders.prompts import prompts_of, require_pooled
 from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches
 from seedbed.io import UserError, atomic_directory, fingerprint
-from seedbed.manifests import versions
 from seedbed.precision import precision
 from seedbed.trainers import WeightsTrainer, encoder_arguments, fit, loss_curve, mixed
 
@@ -72,7 +71,7 @@ def train_joint_adapters(
     together.require_fit(tables, rows)
     settings = training.model_dump(mode="json")
     checkpoints = run.state / fingerprint(
-        [rows.digest(), settings, [*fixed], together.prompts, seed, known, versions()]
+        [rows.digest(), settings, [*fixed], together.prompts, seed, known, manifests.versions()]
     )
     torch.manual_seed(mixed(seed))
     arguments = encoder_arguments(
@@ -93,7 +92,7 @@ def train_joint_adapters(
         for code in together.learning:
             parallel_adapters.write(together.encoder(code)[0].adapters, directory / f"{code}.safetensors")
         facts = {"encoders": known, "training": settings | counts | loss_curve(trainer.state)}
-        manifest = manifests.write(directory, {"about": run.about, **facts, "versions": versions()})
+        manifest = manifests.write(directory, {"about": run.about, **facts, "versions": manifests.versions()})
     shutil.rmtree(checkpoints, ignore_errors=True)
     return manifest
 
@@ -116,7 +115,7 @@ class JointRows(Dataset):
     """The rows of a joint training, in the order of training.
 
     Args:
-        languages: column -> the language of each row's sentence.
+        languages: column -> the language of each row's sentence; empty if a row has no negative.
         texts: column -> the sentences; empty if a row has no negative.
     """
 
@@ -154,21 +153,11 @@ def sample_rows(
     names = min(columns.values(), key=len)
     if wrong := [code for code, own in columns.items() if own[: len(names)] != names]:
         raise UserError(f"joint: columns {', '.join(columns[wrong[0]])} in {wrong[0]}, {', '.join(names)} in others")
-    # Language codes replace the sentences: batches are sampled by language, and sentences looked up afterwards.
-    marked = {
-        code: pd.DataFrame({"id": table["id"], **{name: np.where(table[name] == "", "", code) for name in names}})
-        for code, table in tables.items()
-    }
     longer = training.updated({"epochs": training.epochs * times})
-    table, counts = batches.lay_out(marked, names, longer, seed)
-    places = {code: pd.Index(own["id"]) for code, own in tables.items()}
-    texts: dict[str, np.ndarray] = {}
-    for name in names:
-        texts[name] = np.full(len(table), "", dtype=object)
-        for code, own in tables.items():
-            mine = (table[name] == code).to_numpy()
-            texts[name][mine] = own[name].to_numpy()[places[code].get_indexer(table["id"][mine])]
-    return JointRows({name: table[name].tolist() for name in names}, texts), counts
+    table, counts = batches.lay_out(tables, names, longer, seed)
+    # No language reads a negative that is not there.
+    languages = {name: np.where(table[name] == "", "", table[LANGUAGE + name]).tolist() for name in names}
+    return JointRows(languages, {name: table[name].tolist() for name in names}), counts
 
 
 class JointContrast(nn.Module):
@@ -265,6 +254,5 @@ class JointContrast(nn.Module):
         for code, tokens in features.items():
             with nullcontext() if code in self.learning else torch.no_grad():
                 vectors.append(self.encoder(code)(dict(tokens))["sentence_embedding"].float())
-        every = np.concatenate([np.asarray(each) for each in places.values()])
-        columns = gather(vectors, [*places.values()], tuple(every.max(axis=0) + 1))
+        columns = gather(vectors, [*places.values()])
         return {"loss": simcse(*columns, temperature=self.training_settings.temperature, keep=keep)}

@@ -11,7 +11,6 @@ from sentence_transformers import SentenceTransformer
 from seedbed import manifests
 from seedbed.encoders.models import parallel_adapters
 from seedbed.encoders.models.digests import vectors_digest
-from seedbed.encoders.models.parallel_adapters import AdaptedTransformer, add_adapters
 from seedbed.encoders.models.two_paths import FeaturePath, sides_of
 from seedbed.encoders.settings import Training
 from seedbed.io import UserError
@@ -34,8 +33,8 @@ def trainable(encoder: SentenceTransformer, training: Training, seed: int) -> It
         UserError: part head, and no module after the backbone has weights; or an encoder that cannot take adapters.
     """
     if training.part == "adapter" and training.adapter == "parallel":
-        if not isinstance(encoder[0], AdaptedTransformer):
-            add_adapters(encoder, reduction=training.reduction, scaling=training.scaling, seed=seed)
+        if not isinstance(encoder[0], parallel_adapters.AdaptedTransformer):
+            parallel_adapters.add_adapters(encoder, reduction=training.reduction, scaling=training.scaling, seed=seed)
         encoder.requires_grad_(False)
         encoder[0].adapters.requires_grad_(True)
         yield

@@ -43,7 +43,8 @@ class Shares:
         def forward(features: dict[str, Any], **options: Any) -> dict[str, Any]:
             if not torch.is_grad_enabled():
                 return whole(features, **options)
-            return features | {"sentence_embedding": gathered(self._own(whole, features), len(features["input_ids"]))}
+            vectors = _Gathered.apply(self._own(whole, features), len(features["input_ids"]))
+            return features | {"sentence_embedding": vectors}
 
         with encoding_by(encoder, forward) if processes.count() > 1 else contextlib.nullcontext():
             yield
@@ -66,16 +67,13 @@ def share(rows: int) -> slice:
     return slice(start, stop)
 
 
-def gathered(own: Tensor, rows: int) -> Tensor:
+class _Gathered(torch.autograd.Function):
     """The vectors (rows, width) of all rows, in every process, from those (share, width) of each.
 
     In the backward pass every process gets the gradient of the whole loss and passes on that of its own rows only. This
     is multiplied by the number of processes, because `average` divides the sum over the processes by it.
     """
-    return _Gathered.apply(own, rows)
 
-
-class _Gathered(torch.autograd.Function):
     @staticmethod
     def forward(context: Any, own: Tensor, rows: int) -> Tensor:
         context.mine = share(rows)
@@ -93,7 +91,7 @@ class _Gathered(torch.autograd.Function):
 def average(weights: Iterable[nn.Parameter]) -> None:
     """Replace each weight's gradient by the mean over all processes, so that weights stay the same in all of them.
 
-    The mean of an encoder's gradients is the sum of the shares' parts, see `gathered`; a loss's own weights have the
+    The mean of an encoder's gradients is the sum of the shares' parts, see `_Gathered`; a loss's own weights have the
     whole gradient everywhere. All processes run the same modules: a weight has a gradient in all of them or in none.
     """
     if processes.count() == 1:

@@ -30,7 +30,6 @@ from seedbed.encoders.settings import Training
 from seedbed.encoders.training import batches, parameters
 from seedbed.encoders.training.chunks import in_chunks
 from seedbed.encoders.training.distinct import DistinctBatches
-from seedbed.encoders.training.parameters import attach_joint_adapters
 from seedbed.encoders.training.shares import Shares, average
 from seedbed.encoders.training.start import Start
 from seedbed.io import UserError, fingerprint, sha256
@@ -85,7 +84,7 @@ def train(
         encoder, loss, checkpoints, facts = _train(encoder, start, table, training, objective, seed, run)
         result |= facts
     elif "adapters" in start.folders:
-        result |= attach_joint_adapters(encoder, start.weights, start.folders["adapters"])
+        result |= parameters.attach_joint_adapters(encoder, start.weights, start.folders["adapters"])
     english_path = start.english_path
     facts = _settings(training, objective) | result | ({"fusion": english_path.fusion} if english_path else {})
     starts = {"source": start.weights, **start.folders} if english_path else {}

@@ -3,9 +3,12 @@
 """
 
 import logging
+import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import fasttext
 import numpy as np
 import torch
 from torch import nn
@@ -16,7 +19,7 @@ from seedbed.encoders.export.save import save_with_head
 from seedbed.encoders.models.loading import directory_of, without_pooler
 from seedbed.encoders.models.mlm_head import open_with_head
 from seedbed.encoders.objectives.vocabulary import Vocabulary
-from seedbed.encoders.vocabulary import fasttext, focus, tokenizer
+from seedbed.encoders.vocabulary import focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError
 from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
@@ -132,8 +135,43 @@ def _rows(
     if settings.initialisation == "pieces":
         composed = tokenizer.pieces(source, target)
         return focus.initialise(embeddings, old, target.get_vocab(), {}, seed=settings.seed, pieces=composed)
-    auxiliary = fasttext.vectors((target.tokenize(text, verbose=False) for text in texts.all()), settings)
+    auxiliary = token_vectors((target.tokenize(text, verbose=False) for text in texts.all()), settings)
     return focus.initialise(embeddings, old, target.get_vocab(), auxiliary, seed=settings.seed)
+
+
+def token_vectors(texts: Iterable[list[str]], settings: Vocabulary) -> dict[str, np.ndarray]:
+    """Train fastText's CBOW on tokenised texts, in one thread, so that equal texts and settings give equal vectors,
+    which measure the similarity of tokens within one vocabulary.
+
+    Other options are fastText's defaults: character n-grams of 3 to 6 within a token, seed 0. Source: deepfocus 1.0.1,
+    of Dobler and de Melo (2023).
+
+    Args:
+        texts: the tokens of each text.
+        settings: dimensions, negatives, epochs, min_count and bucket are used.
+
+    Returns:
+        Token -> vector (dimensions,), of the tokens that occur min_count times or more, and of `</s>`, which fastText
+        adds at the end of each text.
+
+    Raises:
+        UserError: no token occurs often enough.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder, "tokens.txt")
+        with file.open("w", encoding="utf-8") as stream:
+            stream.writelines(" ".join(tokens) + "\n" for tokens in texts)
+        try:
+            model = fasttext.train_unsupervised(
+                str(file), model="cbow", dim=settings.dimensions, neg=settings.negatives, epoch=settings.epochs,
+                minCount=settings.min_count, bucket=settings.bucket, thread=1, verbose=0,
+            )  # fmt: skip
+        except (RuntimeError, ValueError):  # "Empty vocabulary. Try a smaller -minCount value."
+            raise UserError(
+                f"vocabulary.min_count: no token is {settings.min_count} times in the text; give a smaller number, or "
+                "take `initialisation: pieces`"
+            ) from None
+    return {token: model.get_word_vector(token) for token in model.get_words()}
 
 
 def _set(model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase, rows: torch.Tensor, weights: Path) -> None:

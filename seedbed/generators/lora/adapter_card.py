@@ -59,11 +59,6 @@ def base_of(weights: Path, name: str) -> dict[str, Any]:
     return {"name": name, "origin": known.get("origin", [])} | found
 
 
-def config_of(base: Mapping[str, str]) -> dict[str, Any]:
-    """The entries of adapter_config.json by which peft finds the base: its id on the hub, else the study's name."""
-    return {"base_model_name_or_path": base["id"] or base["name"], "revision": base["revision"] or None}
-
-
 def is_on_the_hub(manifest: Mapping[str, Any]) -> bool:
     """Whether the base model of an adapter is a repository on the hub, according to the adapter's manifest."""
     return bool(_base(manifest)["id"])

@@ -87,7 +87,9 @@ def for_language(
     else:
         pairs = ((language_prompt(row["prompt"], language, style), row["response"]) for row in turns)
     found = from_pairs(tokenizer, pairs, style)
-    return take_fitting(map(with_whole_loss, found) if loss == "text" else found, lora)
+    if loss == "text":  # over all tokens but the first
+        found = (Example(one.prompt[:1], one.prompt[1:] + one.completion) for one in found)
+    return take_fitting(found, lora)
 
 
 def for_labels(tokenizer: Any, rows: Iterable[Texts], lora: Lora, *, language: str, style: Style) -> list[Example]:
@@ -131,11 +133,6 @@ def from_pairs(tokenizer: Any, pairs: Iterable[tuple[str, str]], style: Style) -
     """Examples from (prompt, completion) texts, tokenised as for generation."""
     for prompt, completion in pairs:
         yield Example(encode(tokenizer, prompt, style), encode_completion(tokenizer, completion, style))
-
-
-def with_whole_loss(pair: Example) -> Example:
-    """An example with the loss over all of its tokens but the first."""
-    return Example(pair.prompt[:1], pair.prompt[1:] + pair.completion)
 
 
 def from_texts(tokenizer: Any, texts: Iterable[str]) -> Iterator[Example]:

@@ -236,8 +236,8 @@ def save(model: PeftModel, base: Mapping[str, str], directory: Path) -> None:
     config = read_json(directory / "adapter_config.json")
     if isinstance(targets := config["target_modules"], list):
         targets.sort()
-    changes = adapter_card.config_of(base) | {"inference_mode": True}
-    write_json(config | changes, directory / "adapter_config.json")
+    place = {"base_model_name_or_path": base["id"] or base["name"], "revision": base["revision"] or None}
+    write_json(config | place | {"inference_mode": True}, directory / "adapter_config.json")
 
 
 def _versions() -> dict[str, str]:

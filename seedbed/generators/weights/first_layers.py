@@ -1,9 +1,7 @@
 """Truncation of a transformer to its first layers."""
 
-import json
 import re
 from pathlib import Path
-from typing import Any
 
 from seedbed import model_files
 from seedbed.io import UserError, read_json, write_json
@@ -44,7 +42,7 @@ def keep_first_layers(directory: Path, layers: int) -> None:
         kept = {name: tensor for name, tensor in load_file(file).items() if _keeps(name, layers)}
         save_file(kept, file, metadata={"format": "pt"})
     for file in sorted(folder.glob("*.safetensors.index.json")):
-        index: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        index = read_json(file)
         index["weight_map"] = {name: part for name, part in index["weight_map"].items() if _keeps(name, layers)}
         write_json(index, file)
 

@@ -1,9 +1,9 @@
 """Completions on disk: a job that was killed, or whose server failed, resumes; no completion is generated twice."""
 
-import contextlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +112,6 @@ def journal_name(
 
     Args:
         prompts: pairs (key, prompt).
-        generator: settings.
         weights: digest of the base's weights, see `manifests.digest_of`.
         adapters: polarity -> folder of its adapter; None: the base alone.
     """
@@ -135,8 +134,7 @@ def written_by(generator: Generator, weights: str) -> dict[str, Any]:
     return made_by
 
 
-@contextlib.contextmanager
-def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]:
+def answers(state: Path | None, made_by: Mapping[str, Any]) -> AbstractContextManager[Journal]:
     """Context with the journal of all completions with given settings; only one process can have it at a time.
 
     Other processes wait, and then read the completions in it. The lock is released when a process ends in any way.
@@ -144,13 +142,11 @@ def answers(state: Path | None, made_by: Mapping[str, Any]) -> Iterator[Journal]
     completion depends on, apart from its prompt.
     """
     if state is None:
-        yield MemoryJournal()
-        return
-    with open_journal(state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl") as journal:
-        yield journal
+        return nullcontext(MemoryJournal())
+    return open_journal(state / ANSWERS / f"{fingerprint(made_by)[:32]}.jsonl")
 
 
-@contextlib.contextmanager
+@contextmanager
 def open_journal(file: Path) -> Iterator[Journal]:
     """Context with the journal in a file, which other processes wait for."""
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,6 @@ from seedbed.generators.writing.backends import Backend
 from seedbed.generators.writing.backends.encoder_decoder import read_by_encoder
 from seedbed.generators.writing.soft_prompts import followed, read
 from seedbed.generators.writing.vllm_likelihood import by_vllm
-from seedbed.io import UserError
 
 MASKED = {"full_attention", "sliding_attention"}
 """Types of layers whose attention is given by a mask alone."""
@@ -46,16 +45,15 @@ def answer_log_likelihoods(
     alike: bool = False,
 ) -> np.ndarray:
     """Log-likelihood (prompts, answers) of each answer after each prompt, by an open back end; see `log_likelihoods`.
+    The back end is one of `settings.WITH_LIKELIHOODS`, which `require_likelihoods` checks.
 
     Raises:
-        UserError: the back end has none, or an answer is longer than what it may write.
+        UserError: an answer is longer than what the back end may write.
     """
     # By attributes: if their classes were imported, an edit of how they generate would re-run these jobs.
     if hasattr(backend, "model"):
         return log_likelihoods(backend.model, prompts, answers, backend.batch_size, report, alike=alike)
-    if hasattr(backend, "engine"):
-        return by_vllm(backend, prompts, answers, report)
-    raise UserError(f"{type(backend).__name__} has no likelihoods; take a generator on transformers or vllm")
+    return by_vllm(backend, prompts, answers, report)
 
 
 @torch.inference_mode()
@@ -158,12 +156,8 @@ def _attends(model: PreTrainedModel | PeftModel) -> bool:
 def _of_tree(
     model: PreTrainedModel, prompts: Sequence[Tokens], answers: Sequence[Tokens], layers: set[str]
 ) -> np.ndarray:
-    tree, ends = _Tree(), []
-    for prompt in prompts:
-        ends.append(tree.add(prompt)[-1])
-    for end in ends:
-        for spine in spines(answers):
-            tree.add(spine, end)
+    tree = _Tree()
+    ends = [tree.add(prompt)[-1] for prompt in prompts]
     # For each prompt and answer: the places of the tokens before the tokens of the answer.
     before = [[[end, *tree.add(answer[:-1], end)] for answer in answers] for end in ends]
     asked = sorted({place for rows in before for row in rows for place in row})

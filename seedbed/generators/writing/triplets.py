@@ -40,7 +40,6 @@ def complete(
         anchors: columns id and text.
         prompt_for: maps (id, text, polarity) to the prompt.
         adapters: polarity -> folder of its adapter; None: the base alone.
-        generator: settings.
         weights: digest of the base's weights, see `manifests.digest_of`.
         state: folder of journals, see `folder_for`.
 

@@ -62,7 +62,7 @@ def test_vectors_come_back_to_their_places_with_their_gradients(columns: int) ->
     texts = torch.from_numpy(rng.normal(size=(rows, columns, width))).requires_grad_()
     places = [rng.permutation(np.argwhere(languages == language)) for language in range(3)]
     vectors = [texts[place[:, 0], place[:, 1]] * (language + 1) for language, place in enumerate(places)]
-    found = gather(vectors, places, (rows, columns))
+    found = gather(vectors, places)
     assert len(found) == columns
     for row in range(rows):
         for column in range(columns):

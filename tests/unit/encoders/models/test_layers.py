@@ -15,7 +15,6 @@ from transformers import AutoModel, AutoTokenizer
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.layers import first_layers, layer_means
-from seedbed.encoders.settings import EndpointSettings
 from seedbed.io import UserError
 
 ARCHITECTURES = ("bert", "xlm-roberta", "modernbert")
@@ -96,13 +95,6 @@ def test_an_encoder_of_any_pooling_is_left_as_it_was(
 def test_a_layer_that_the_backbone_lacks(weights: Path, layer: int) -> None:
     with pytest.raises(UserError, match=f"^layer {layer}: .*blocks 1 to 3"):
         first_layers(loading.load(weights, pooling="mean"), layer)
-
-
-def test_an_encoder_behind_a_server_has_no_layers() -> None:
-    remote = loading.remote(EndpointSettings(url="http://localhost:1/v1", model="m", dimensions=3))
-    for ask in (lambda: layer_means(remote, ["text"]), lambda: first_layers(remote, 1), lambda: layer_means(None, [])):
-        with pytest.raises(UserError, match=r"^layers:.*transformer.*leave out"):
-            ask()
 
 
 def test_a_backbone_without_hidden_states_is_told(weights: Path, sentences: list[str]) -> None:

@@ -8,7 +8,7 @@ import fasttext
 import numpy as np
 
 from seedbed.encoders.objectives.vocabulary import Vocabulary
-from seedbed.encoders.vocabulary.fasttext import vectors
+from seedbed.encoders.vocabulary.replace import token_vectors
 from tests.tiny import sentences
 
 
@@ -18,7 +18,7 @@ def test_vectors_are_cbows(tmp_path: Path) -> None:
     theirs = fasttext.train_unsupervised(
         str(tmp_path / "text"), model="cbow", dim=8, epoch=3, neg=10, minCount=10, bucket=999, thread=1, verbose=0
     )
-    found = vectors(texts, Vocabulary(dimensions=8, bucket=999))
+    found = token_vectors(texts, Vocabulary(dimensions=8, bucket=999))
     assert {*found} == {*theirs.words} and len(found) > 10
     for token, vector in found.items():
         np.testing.assert_array_equal(vector, theirs[token])

@@ -24,7 +24,6 @@ from transformers import (
 from seedbed.generators.settings import Generator
 from seedbed.generators.writing import vllm_likelihood
 from seedbed.generators.writing.backends import open_backend
-from seedbed.generators.writing.backends.openai import ChatBackend
 from seedbed.generators.writing.judge import SCALE, expected, numbers, score_tokens, scored, whole_answers
 from seedbed.generators.writing.likelihood import answer_log_likelihoods, log_likelihoods, spines
 from seedbed.generators.writing.soft_prompts import Prefixed
@@ -118,11 +117,6 @@ def test_vllm_is_asked_for_the_tokens_of_answers_alone(tiny_generator: Path, mon
     np.testing.assert_allclose(found, log_likelihoods(model, PROMPTS[:1], many, 1), rtol=1e-5)
     with pytest.raises(UserError, match="max_new_tokens: 3 is less than the 4 tokens of an answer"):
         answer_log_likelihoods(backend, PROMPTS, [[1, 2, 3, 4]])
-
-
-def test_who_only_writes_has_no_likelihoods() -> None:
-    with pytest.raises(UserError, match="ChatBackend has no likelihoods; take a generator on transformers or vllm"):
-        answer_log_likelihoods(object.__new__(ChatBackend), PROMPTS, ANSWERS)
 
 
 def test_what_must_be_read_of_answers() -> None:
