@@ -7,7 +7,7 @@ import pytest
 from hypothesis import settings
 
 os.environ["HF_HUB_OFFLINE"] = "1"
-# Imports and collected tests leave no garbage; to look for it was a tenth of all time.
+# Imports and collected tests leave no garbage; to look for it was a twentieth of all time.
 gc.set_threshold(100_000, 50)
 # Threads that read a tiny model's weights take as long again as reading them.
 os.environ["HF_DEACTIVATE_ASYNC_LOAD"] = "1"

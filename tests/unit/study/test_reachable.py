@@ -59,7 +59,7 @@ def test_an_edit_of_the_same_size_and_time_is_noticed_and_alone_read_again(
     before = kept[1]
     file = root / EDITED
     times, text = file.stat(), file.read_text()
-    file.write_text(text.replace("statistics.resamples", "statistics.resampled"))
+    file.write_text(text.replace("statistics.level", "statistics.leven"))
     os.utime(file, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert file.stat().st_size == times.st_size and file.stat().st_mtime_ns == times.st_mtime_ns
     after, read = planned(root)
