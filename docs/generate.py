@@ -14,13 +14,11 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Annotated, Any, get_args, get_origin
 
-from pydantic import BaseModel
-
 from seedbed import markdown
 from seedbed.evaluation import protocols
 from seedbed.operations.verify import Reference
 from seedbed.resources import spec_file
-from seedbed.settings import NO_RESULT
+from seedbed.settings import NO_RESULT, Settings
 from seedbed.study.model import Study
 from seedbed.tables.claims import FILE as CLAIMS
 from seedbed.tables.claims import Claims
@@ -97,7 +95,7 @@ def metrics(names: list[str]) -> str:
     return "; ".join(", ".join(same) + (f" for N = {found}" if found else "") for found, same in alike.items())
 
 
-def section(path: str, model: type[BaseModel], places: Mapping[type, str]) -> str:
+def section(path: str, model: type[Settings], places: Mapping[type, str]) -> str:
     """A heading, the model's own words, and a table of its keys, without those of a model that it extends.
 
     Args:
@@ -112,20 +110,21 @@ def section(path: str, model: type[BaseModel], places: Mapping[type, str]) -> st
     return "\n".join([heading, "", words + also, *keys]) + "\n"
 
 
-def table(model: type[BaseModel], shown: Collection[str] = ()) -> str:
+def table(model: type[Settings], shown: Collection[str] = ()) -> str:
     """A table of a model's keys but those that are shown elsewhere."""
     rows = []
     for name, field in model.model_fields.items():
         if name in shown:
             continue
-        meaning = " ".join([*(field.description or "").split(), *(MARKED if NO_RESULT in field.metadata else ())])
+        said = model.descriptions().get(name, "")
+        meaning = " ".join([*said.split(), *(MARKED if NO_RESULT in field.metadata else ())])
         rows.append([f"`{field.alias or name}`", kind(field.annotation), default(field), meaning])
     return markdown.table(["key", "type", "default", "meaning"], rows)
 
 
-def nested(annotation: Any) -> list[tuple[type[BaseModel], str]]:
+def nested(annotation: Any) -> list[tuple[type[Settings], str]]:
     """The settings models inside an annotation, with `<name>` where a key of the user's stands before them."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
         return [(annotation, "")]
     arguments = get_args(annotation)
     if get_origin(annotation) is dict:
@@ -135,7 +134,7 @@ def nested(annotation: Any) -> list[tuple[type[BaseModel], str]]:
 
 def kind(annotation: Any) -> str:
     """A type as a reader of YAML would name it."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+    if isinstance(annotation, type) and issubclass(annotation, Settings):
         return "group"
     if annotation in (str, int, float, bool):
         return {str: "text", int: "integer", float: "number", bool: "boolean"}[annotation]
@@ -159,7 +158,7 @@ def default(field: Any) -> str:
     if field.default_factory_takes_validated_data:
         return ""  # it follows from other keys, as the meaning says
     value = field.get_default(call_default_factory=True)
-    if isinstance(value, BaseModel):
+    if isinstance(value, Settings):
         return "defaults"
     text = json.dumps(value, ensure_ascii=False, default=lambda group: json.loads(group.dump()))
     return "" if value in (None, "", {}, []) else f"`{text}`"

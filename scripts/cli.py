@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Self, TypeVar
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from seedbed import devices, flags, launch, processes
 from seedbed.checkpoints import MINUTES, Run, own_state
@@ -53,9 +53,6 @@ State = Annotated[NoResult[Path], Field(description="folder of checkpoints and c
 
 class Job(Settings):
     """The arguments of a program: the workflow hands them over as JSON, a person as flags, a test as Python."""
-
-    # A plan reads only fields: building validators and parsing their docstrings would take longer.
-    model_config = ConfigDict(defer_build=True, use_attribute_docstrings=False)
 
     def spans(self) -> bool:
         """Whether the program can use several GPUs, with a process for each."""

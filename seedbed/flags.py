@@ -4,25 +4,21 @@ pydantic-settings' `CliApp` does the same, but it splits texts at commas, fails 
 fields, and prints thirty lines for a fault.
 """
 
-import ast
 import contextlib
-import inspect
-import itertools
 import json
 import sys
 import textwrap
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from seedbed.io import UserError
-from seedbed.settings import explain, suggest, types_in
+from seedbed.settings import Settings, explain, suggest, types_in
 
-M = TypeVar("M", bound=BaseModel)
+M = TypeVar("M", bound=Settings)
 
 
 def read(model: type[M], words: list[str]) -> M:
@@ -47,7 +43,7 @@ def read(model: type[M], words: list[str]) -> M:
         raise UserError(f"--{fault[1:]}" if fault.startswith(".") else fault.removeprefix(": ")) from None
 
 
-def values(model: type[BaseModel], words: list[str]) -> dict[str, Any]:
+def values(model: type[Settings], words: list[str]) -> dict[str, Any]:
     """The values of a model's fields that flags give; the model may have others without a flag.
 
     Raises:
@@ -63,7 +59,7 @@ def values(model: type[BaseModel], words: list[str]) -> dict[str, Any]:
     return found
 
 
-def explained(model: type[BaseModel]) -> str:
+def explained(model: type[Settings]) -> str:
     """The text of `--help`: what the program does, and each of its flags; a group of settings may also be given as
     JSON.
     """
@@ -71,19 +67,19 @@ def explained(model: type[BaseModel]) -> str:
     return f"{program} --FLAG VALUE ...\n\n{sys.modules[model.__module__].__doc__}\n" + "\n".join(_lines(model, ""))
 
 
-def _required(model: type[BaseModel], name: str) -> str:
+def _required(model: type[Settings], name: str) -> str:
     """What a command line without a required flag lacks; the first field needs no flag."""
     said = _description(model, name)
     bare = " (or the first word)" if name == next(iter(model.model_fields)) else ""
     return f"--{name.replace('_', '-')}{bare} is required{f': {said}' if said else ''}; --help lists all flags"
 
 
-def _description(model: type[BaseModel], name: str) -> str:
+def _description(model: type[Settings], name: str) -> str:
     """What a field is, in one line."""
-    return " ".join((model.model_fields[name].description or _below(model).get(name, "")).split())
+    return " ".join(model.descriptions().get(name, "").split())
 
 
-def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
+def _lines(model: type[Settings], above: str) -> Iterator[str]:
     for name, field in model.model_fields.items():
         inner = next((one for one in types_in(field.annotation) if _is_group(one)), None)
         default = "" if field.is_required() else field.get_default(call_default_factory=True)
@@ -94,18 +90,6 @@ def _lines(model: type[BaseModel], above: str) -> Iterator[str]:
             yield textwrap.fill(said.removeprefix("; "), 110, initial_indent=" " * 8, subsequent_indent=" " * 8)
         if inner and not above:
             yield from _lines(inner, f"{name.replace('_', '-')}.")
-
-
-@cache
-def _below(model: type[BaseModel]) -> dict[str, str]:
-    """Field -> the docstring below it in its class."""
-    found = {}
-    for kind in reversed(model.__mro__[: model.__mro__.index(BaseModel)]):
-        body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body
-        for field, text in itertools.pairwise(body):
-            if isinstance(field, ast.AnnAssign) and isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant):
-                found[field.target.id] = str(text.value.value)
-    return found
 
 
 def _split(words: list[str], first: str) -> dict[str, list[str]]:
@@ -121,7 +105,7 @@ def _split(words: list[str], first: str) -> dict[str, list[str]]:
     return found
 
 
-def _place(model: type[BaseModel], flag: str) -> list[str]:
+def _place(model: type[Settings], flag: str) -> list[str]:
     """The names of a flag's field and of the groups above it, with _ for -; UserError: there is no such field."""
     found: list[str] = []
     for name in flag.split("."):
@@ -154,7 +138,7 @@ def _value(annotation: Any, words: list[str], flag: str) -> Any:
         except ValidationError as error:
             fault = fault or explain(error, annotation, where=f"--{flag}")
         else:
-            return reading if isinstance(fits, BaseModel) else fits  # more flags may say more of a group
+            return reading if isinstance(fits, Settings) else fits  # more flags may say more of a group
     raise UserError(fault)
 
 
@@ -181,7 +165,7 @@ def _said(word: str) -> Any:
 
 
 def _is_group(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return isinstance(annotation, type) and issubclass(annotation, Settings)
 
 
 def _shown(annotation: Any) -> str:

@@ -1,6 +1,9 @@
 """Base class of all settings: unknown keys are errors, and values are not converted silently."""
 
+import ast
 import difflib
+import inspect
+import itertools
 import json
 import os
 import re
@@ -13,7 +16,15 @@ from typing import Annotated, Any, Self, TypeVar, Union, get_args, get_origin
 from urllib.parse import urlsplit
 
 import regex
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, GetCoreSchemaHandler, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    GetJsonSchemaHandler,
+    ValidationError,
+)
 from pydantic_core import CoreSchema, PydanticCustomError
 from pydantic_core.core_schema import no_info_before_validator_function
 
@@ -59,12 +70,42 @@ class Settings(BaseModel):
     """A frozen, strict group of settings; jobs get it as one line of canonical JSON."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, validate_default=True, allow_inf_nan=False
+        extra="forbid",
+        frozen=True,
+        validate_default=True,
+        allow_inf_nan=False,
+        defer_build=True,  # a plan validates few models as such: those inside them and programs' jobs need no validator
     )
 
     @classmethod
     def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         return _uncoerced(handler(source))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        described = handler(schema)
+        properties = handler.resolve_ref_schema(described).get("properties", {})
+        for name, words in cls.descriptions().items():
+            properties[cls.model_fields[name].alias or name].setdefault("description", words)
+        return described
+
+    @classmethod
+    @cache
+    def descriptions(cls) -> dict[str, str]:
+        """Field -> its description, or the docstring below it in its class.
+
+        Pydantic's `use_attribute_docstrings` would parse every class at import, which is a tenth of a small plan.
+        """
+        found: dict[str, str] = {}
+        for kind in reversed(cls.__mro__[: cls.__mro__.index(Settings)]):
+            body = ast.parse(textwrap.dedent(inspect.getsource(kind))).body[0].body
+            for field, text in itertools.pairwise(body):
+                match field, text:
+                    case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(words))):
+                        found[name] = inspect.cleandoc(words)
+        return {
+            name: said for name, field in cls.model_fields.items() if (said := field.description or found.get(name))
+        }
 
     def dump(self) -> str:
         """Canonical JSON of the values that differ from the defaults, so that a new option re-runs no finished job."""

@@ -66,22 +66,28 @@ def _tests_with_rows(study: Study, corpus: str, code: str) -> list[tuple[str, st
     source = study.corpus(corpus, code)
     if source is None:
         return []
-    found = [(task, lang) for task, lang, test in _tests(study) if share_rows(source, test)]
+    readings = [*_readings(source)]
+    found = [(task, lang) for task, lang, tested in _tests(study) if _share(readings, tested)]
     return sorted(found, key=lambda one: (one[1] != code, one))
 
 
 @once_per_study
-def _tests(study: Study) -> list[tuple[str, str, Source]]:
-    """Task, language or order of two, and source of each test set."""
+def _tests(study: Study) -> list[tuple[str, str, list[list[Source]]]]:
+    """Task, language or order of two, and `_readings` of each test set."""
     places = [*product(study.tasks, study.languages), *study.own_sets]
-    return [(task, code, test) for task, code in places if (test := study.test(task, code))]
+    return [(task, code, [*_readings(test)]) for task, code in places if (test := study.test(task, code))]
 
 
 def share_rows(one: Source, other: Source) -> bool:
     """Whether two sources may share rows: sets or top-ups of them read one place, and no setting separates them."""
+    return _share([*_readings(one)], [*_readings(other)])
+
+
+def _share(ours: list[list[Source]], theirs: list[list[Source]]) -> bool:
+    """`share_rows` of the `_readings` of two sources."""
     return any(
         _same_place(some[-1], others[-1]) and not any(starmap(_separate, product(_levels(some), _levels(others))))
-        for some, others in product(_readings(one), _readings(other))
+        for some, others in product(ours, theirs)
     )
 
 
