@@ -296,8 +296,11 @@ def _columns(
             columns.append((column.of_task(name), {code: name for code in shown if code in languages}))
     if not any(tests for _, tests in columns):
         wanted = " or ".join(dict.fromkeys(column.protocol for column in spec.columns))
+        open_to_all = {column.protocol for column in spec.columns if not column.tasks}
+        asked = [name for name, task in tasks.items() if task.protocol in open_to_all and task.on_request]
+        remedy = f"name {asked[0]!r}, which has on_request, under `tasks` of a column" if asked else "add one"
         raise UserError(
-            f"table {spec.title!r}: no task has protocol {wanted} and a language; add one, or leave out the table and "
+            f"table {spec.title!r}: no task has protocol {wanted} and a language; {remedy}, or leave out the table and "
             "figures of it"
         )
     return [(column, tests) for column, tests in columns if tests]

@@ -143,6 +143,8 @@ def test_a_table_that_does_not_meet_the_study_is_told_in_one_line(fault):
 def test_a_study_without_a_task_of_the_protocol_is_told():
     with pytest.raises(UserError, match="protocol sts"):
         planned(spec(), tasks={"flores": TASKS["flores"]})
+    with pytest.raises(UserError, match="name 'semrel-dev', which has on_request"):
+        planned(spec(), tasks={"semrel-dev": TASKS["semrel-dev"]})
 
 
 def test_ragged_tables_average_what_every_language_has(make, spec):
