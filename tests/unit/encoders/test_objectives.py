@@ -267,10 +267,7 @@ def test_no_fewer_neighbours_than_none() -> None:
 
 
 def test_the_folder_is_the_list() -> None:
-    assert [*objectives.known()] == [
-        "alignment", "anchoring", "contrast", "correlation", "distillation", "graded", "joint", "listwise", "masked",
-        "neighbours", "ranking", "retention", "vocabulary",
-    ]  # fmt: skip
+    assert {"contrast", "distillation", "vocabulary"} < {*objectives.known()}
     for name in objectives.known():
         objective = objectives.load(name, TEACHER if name == "distillation" else {})
         assert objectives.name_of(objective) == name and (ROOT / objectives.module_of(name)).is_file()
