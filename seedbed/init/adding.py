@@ -181,7 +181,7 @@ def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: se
         others: corpora of the language, as they are written.
     """
     language_of(file, sentences(file), language.code, language.name, language.script, sure=language.sure)
-    if not beginning.follow(file):
+    if not beginning.lines_may_follow(file):
         raise UserError(
             f"{file}: its lines do not follow one another; give a text with one sentence a line, in their order"
         )

@@ -73,7 +73,7 @@ def study(
     parts.said += [remark(texts, language), *left_out(text)]
     for table in tables:
         parts.add(table.parts())
-    running = of_lines(text, language.code) if follow(text) else Parts(said=[UNORDERED])
+    running = of_lines(text, language.code) if lines_may_follow(text) else Parts(said=[UNORDERED])
     parts.add(running)
     facts, seen = known | {"lang": language.code}, texts_of(tests_of(parts.tasks), Cleaning())
     leave_out_tested(parts, seen, facts, Cleaning())
@@ -209,9 +209,9 @@ def _held_out(text: Path) -> int:
     return held if count >= 5 * least and neighbours(text, held) >= 2 * TESTED else 0
 
 
-def follow(text: Path) -> bool:
-    """Whether lines may follow one another, in pairs that fill a batch beside those that are held out: lines of a table
-    do not, nor sorted ones, nor those with blank lines between them.
+def lines_may_follow(text: Path) -> bool:
+    """Whether the lines of a file may be running text, with enough pairs of neighbouring lines for a batch beside those
+    that are held out. A table is none, nor are sorted lines, nor lines with blank ones between them.
     """
     return not is_table(text) and neighbours(text, LINES) - _held_out(text) >= LEAST and not are_sorted(text)
 

@@ -111,11 +111,16 @@ def _shrunk(ratios: Sequence[float]) -> float:
     return median(measured) ** (len(measured) / (len(measured) + 1)) if measured else 1
 
 
-def half_width(records: int, spread: float, jobs: int) -> float:
-    """Factor around a forecast sum that contains nine tenths, for jobs that share a speed.
+def error_factor(records: int, spread: float, jobs: int) -> float:
+    """By which factor the time of a rule's jobs together may differ from its forecast in nine of ten cases, above 1.
 
-    The speed is as uncertain as the rule's default, which is within `spread` in nine of ten cases, reduced by the
-    number of records; noise of single jobs averages out in a sum.
+    All jobs have one speed. How uncertain that is falls with the number of records; the noise of single jobs averages
+    out in their sum.
+
+    Args:
+        records: the number of finished jobs that the forecast was corrected by.
+        spread: the same factor without any record, above 1.
+        jobs: the number of jobs whose time is forecast.
     """
     precision = (NINE_TENTHS / math.log(spread)) ** 2 + records / NOISE**2
     return math.exp(NINE_TENTHS * math.sqrt(1 / precision + NOISE**2 / max(jobs, 1)))

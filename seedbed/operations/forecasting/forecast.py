@@ -8,7 +8,7 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
-from seedbed.operations.forecasting.calibration import Records, half_width, left_out
+from seedbed.operations.forecasting.calibration import Records, error_factor, left_out
 from seedbed.operations.forecasting.costs import HEADROOM
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.jobs import Job
@@ -50,7 +50,7 @@ def hours_of(plan: Plan, jobs: list[Job], records: Records) -> dict[str, object]
     for members in by_model.values():
         speed = records.speed(members[0])
         counts.append(speed.records)
-        factor = half_width(speed.records, plan.costs.rules[members[0].rule].spread, len(members))
+        factor = error_factor(speed.records, plan.costs.rules[members[0].rule].spread, len(members))
         for job in members:
             work, hours = plan.work(job), speed.time * plan.seconds(job) / 3600
             for kind, held in (("gpu", job.asks("gpu") if plan.device == "gpu" else 0), ("cpu", job.threads)):

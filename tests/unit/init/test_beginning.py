@@ -27,7 +27,7 @@ from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import presets
 from seedbed.init import own_table, own_text, table_files
-from seedbed.init.beginning import follow
+from seedbed.init.beginning import lines_may_follow
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, LEAST, language_of, sentences
 from seedbed.io import UserError
@@ -1036,9 +1036,9 @@ def test_the_least_text_fills_a_batch():
             with pytest.raises(UserError, match=told):
                 sentences(Path("few.hau.txt"))
         else:
-            assert len(sentences(Path("few.hau.txt"))) == count and not follow(Path("few.hau.txt"))
+            assert len(sentences(Path("few.hau.txt"))) == count and not lines_may_follow(Path("few.hau.txt"))
     Path("few.hau.txt").write_text("\n".join(lines[: LEAST + 1]))
-    assert follow(Path("few.hau.txt")), "65 lines are 64 pairs"
+    assert lines_may_follow(Path("few.hau.txt")), "65 lines are 64 pairs"
 
 
 def test_a_link_that_leads_in_a_circle_is_no_file(capsys):

@@ -20,7 +20,7 @@ from seedbed.operations.forecasting.calibration import (
     Speed,
     calibrate,
     collect,
-    half_width,
+    error_factor,
     left_out,
 )
 from seedbed.operations.forecasting.costs import CostSpec
@@ -385,10 +385,10 @@ def test_groups_do_not_teach_each_other():
 
 
 def test_the_range_narrows_with_records_and_never_below_the_noise():
-    widths = [half_width(n, 3, 1000) for n in (0, 1, 10, 1000)]
+    widths = [error_factor(n, 3, 1000) for n in (0, 1, 10, 1000)]
     assert widths[0] == pytest.approx(3, rel=0.01)
     assert widths == sorted(widths, reverse=True) and widths[-1] > 1
-    assert half_width(1000, 3, 1) > math.exp(1.6 * 0.2)
+    assert error_factor(1000, 3, 1) > math.exp(1.6 * 0.2)
 
 
 def test_leaving_one_out_never_learns_from_the_record_itself():
