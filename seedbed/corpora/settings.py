@@ -247,7 +247,9 @@ class Source(Settings):
         return any(isinstance(place, int) for place in self.columns.values())
 
     def form_of(self, name: str) -> str | None:
-        """The format of a file of this name, without `.gz`; None: its ending says none, nor does `format`."""
+        """The format of a file: `format`, or if that is auto, what the ending of its name without `.gz` says; None: it
+        says none.
+        """
         ending = PurePosixPath(name).suffix.removeprefix(".").lower()
         return ENDINGS.get(ending) if self.format == "auto" else self.format
 

@@ -93,10 +93,10 @@ def _of_orders(task: Task, test: pd.DataFrame, encode: Encode, second: Encode, l
 def remembering(encode: Encode, texts: Sequence[str] = ()) -> Encode:
     """Wrap `encode` so that no text is embedded twice; `texts` are embedded now, in one call.
 
-    A `ReadAs` embeds a text once as a query, once as a document and once as neither. Of `texts` it embeds none now,
-    because only the protocol says which of them a text is.
+    A `ReadAs`, which has other prompts for queries than for documents, embeds a text at most once for each of them. It
+    ignores `texts`, because it cannot know yet what their protocol reads them as.
     """
-    if isinstance(encode, ReadAs):  # what a text is read as, its protocol says when it asks
+    if isinstance(encode, ReadAs):
         return encode.each(partial(encode_ahead, texts=()))
     return encode_ahead(encode, texts)
 

@@ -44,11 +44,13 @@ class Result(NamedTuple):
 
 
 def of_encoder(folder: Path, manifest: Mapping[str, Any], statistics: Statistics) -> list[Result]:
-    """All scores of an encoder, by task and language; tests of two languages are left out, and of what was fine-tuned
-    on it.
+    """All scores of an encoder, by task and language.
+
+    Left out are scores on tests of two languages, and scores of classifiers that were made of the encoder.
 
     Args:
         folder: its scores, {task}/{language}.json.
+        manifest: the encoder's manifest, whose digest its scores name.
         statistics: of the intervals: resamples of test items, level and seed.
 
     Raises:

@@ -237,7 +237,9 @@ class StudyRecipe(Part):
         return choice.dev if choice else ""
 
     def is_written(self, code: str) -> bool:
-        """Whether a generator makes the training data of its encoder of a language; the pivot needs no translation."""
+        """Whether a generator makes the training data of its encoder of the language `code`; where these are translated
+        from the pivot, those of the pivot itself are not.
+        """
         return bool(self.spec.written) and not (self.spec.data.translated and code == self.study.pivot)
 
     def data(self, code: str = "") -> str:

@@ -147,8 +147,12 @@ class WordCheck:
     def scores(self, text: str, anchor: str = "") -> tuple[float, float]:
         """The highest score of a word as one of the other language, and as an unlikely one; -inf if no word is judged.
 
-        The first is the log ratio of its probabilities in the other and in the own language; the second is its negative
-        log-probability for each character, if neither corpus has it.
+        The first is the natural logarithm of the ratio of its probabilities in the other and in the own language; the
+        second, of a word that neither corpus has, is its negative log-probability in nats for each character, its end
+        among them.
+
+        Args:
+            anchor: the text that `text` was generated for, whose words are not judged.
         """
         known = {word.casefold() for word in _tokens(anchor)}
         judged = [self._score(word) for word in self._judged(text) if word not in known]

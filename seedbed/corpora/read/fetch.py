@@ -167,6 +167,9 @@ score of its own; premises come with several hypotheses, and passages with sever
 
 
 def _filtered(blocks: Blocks, kind: Kind, texts: list[str], cleaning: Cleaning, counts: Counter[str]) -> Blocks:
+    """The rows without those with blank texts, with texts out of bounds, or that repeat an earlier row; each kind is
+    counted.
+    """
     once = ONCE.get(kind, ((texts[0],),))
     kept = SeenRows(map("+".join, once))
     for block in blocks:

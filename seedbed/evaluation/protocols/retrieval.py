@@ -148,7 +148,9 @@ def measures(held: Collection, ranked: Sequence[dict[str, float]]) -> pd.DataFra
     """`id` of each query and its metrics, the keys of TREC_EVAL, as fractions; 0 without a relevant document.
 
     Args:
-        ranked: see `ranking`; the first DEPTH documents of each count.
+        held: the test set.
+        ranked: for each query, in the order of `held.queries`, document id -> cosine, nearest first, as `ranking`
+            returns them; documents after the first DEPTH do not count.
     """
     return _by_query(held, [dict(islice(run.items(), DEPTH)) for run in ranked])
 

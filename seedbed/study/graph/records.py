@@ -14,7 +14,11 @@ def data(name: str, source: Source | None) -> dict[str, Any]:
 
 
 def model(study: Study, generator: str, role: str) -> dict[str, Any]:
-    """The record of a generator; one without weights is on a server."""
+    """The record of a generator, by its name in the study; the origin of one without weights is its server.
+
+    Args:
+        role: what it did: generator, translator, judge.
+    """
     spec = study.generators[generator]
     record = data(generator, spec.source) | {"role": role}
     if not spec.source:

@@ -41,7 +41,7 @@ class Contents:
     tensors: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def vector(self, name: str, *shape: int) -> torch.Tensor:
-        """A float32 tensor."""
+        """A tensor of this shape that the file has in float32; KeyError: it has none of this name."""
         start, size = self.tensors[name]
         return torch.from_numpy(np.frombuffer(self.data, "<f4", size // 4, start).copy()).reshape(shape)
 
