@@ -51,6 +51,13 @@ def test_links_lead_to_files_and_headings_that_are_there() -> None:
     assert not broken
 
 
+def test_files_that_the_page_for_contributors_names_are_there() -> None:
+    named = re.findall(r"`([\w/]+/[\w.]+\.(?:py|yaml))`", Path("docs/contributing.md").read_text(encoding="utf-8"))
+    assert len(named) > 40 and not [
+        name for name in named if not (Path(name).is_file() or Path("seedbed", name).is_file())
+    ]
+
+
 @pytest.mark.parametrize("page", [*PAGES, Path("config/README.md")], ids=str)
 def test_a_page_says_for_whom_it_is_and_has_lines_that_an_editor_shows(page: Path) -> None:
     text = page.read_text(encoding="utf-8")

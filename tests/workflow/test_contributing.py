@@ -17,7 +17,7 @@ PAGE = Path("docs/contributing.md").read_text()
 EXAMPLES = re.findall(r"^```\w+\n# (\S+)\n(.*?)^```", PAGE, flags=re.M | re.S)
 """The file of each example, and its text."""
 SMALL = STUDY | {"generators": {}, "recipes": {"base": {}}}
-MADE = ["results/own/tables/ranks.csv", "results/own/corpora/hau/words.json"]
+MADE = ["results/own/tables/ranks.csv", "results/own/corpora/hau/words.json", "results/own/figures/ranks.svg"]
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +40,7 @@ def extended(tmp_path_factory) -> Project:
 
 @pytest.fixture(scope="module")
 def made(extended: Project) -> Path:
-    """The folder in which the new table and the new rule's output were made."""
+    """The folder in which the new table, its figure and the new rule's output were made."""
     done = extended.snakemake(*MADE)
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-6000:]
     return extended.root
@@ -56,6 +56,10 @@ def test_the_table_has_each_language_and_recipe_by_the_new_protocol(made: Path) 
     scores = json.loads((made / "results/own/scores/tiny-bert/base/mul/0/own-ranks/hau.json").read_text())
     assert {*table["metric"]} == {*scores["metrics"]} == {"mrr"}
     assert table.loc[("base", "hau"), "value"] == pytest.approx(100 * scores["main_score"], abs=1e-3)
+
+
+def test_the_figure_of_the_table_names_its_recipes(made: Path) -> None:
+    assert "Unsupervised, two epochs" in (made / MADE[2]).read_text()
 
 
 def test_the_new_objective_trained_what_the_other_recipe_had_begun(made: Path) -> None:
