@@ -33,6 +33,7 @@ from tests import warm
 
 GROUND = ["vectors"]
 ROOMS = ["corpora", "generators", "triplets", "encoders", "classifiers", "evaluation", "tables"]
+"""The stages of docs/contributing.md, from left to right."""
 FLOORS = [*GROUND, *ROOMS, "publish", "operations", "study", "init"]
 """From the ground to the roof: none imports one that comes after it."""
 RULES = {
