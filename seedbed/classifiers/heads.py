@@ -49,7 +49,9 @@ def limit_of(model: nn.Module, tokenizer: Any) -> int:
 
 @torch.inference_mode()
 def logits(model: nn.Module, tokenizer: Any, encoded: Sequence[Mapping[str, Any]]) -> np.ndarray:
-    """Logits (n, labels) of tokenised texts, without dropout; texts of similar length are batched."""
+    """Logits (n, labels), in float64, of tokenised texts, in their order; they are computed without dropout, in batches
+    of texts of similar length. The model is moved to a GPU, if there is one, and left in evaluation mode.
+    """
     model.to("cuda" if torch.cuda.is_available() else "cpu").eval()
     found = np.zeros((len(encoded), model.config.num_labels))
     for indices in by_length([len(one["input_ids"]) for one in encoded], SCORED_AT_ONCE):

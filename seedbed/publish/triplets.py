@@ -70,7 +70,12 @@ WORDS = {
 
 
 def write(what: Path, options: Options, repository: Path, output: Path) -> None:
-    """Write a data set repository for one file of audited triplets, <results>/triplets/{generator}/{method}/{lang}.tsv.
+    """Write a data set repository for one file of audited triplets.
+
+    Args:
+        what: the file, <results>/triplets/{generator}/{method}/{lang}.tsv.
+        repository: the folder, which is empty, of the repository's files.
+        output: not used; the functions that write encoders and adapters put files there that are not uploaded.
 
     Raises:
         UserError: it is no such file, is a link out of the folder, or has no rows; its sources state no licence, and

@@ -53,7 +53,7 @@ def options(table: pd.DataFrame, where: str) -> list[list[str]]:
 
 
 def count_repeated(table: pd.DataFrame, where: str) -> int:
-    """The number of rows with two equal answers."""
+    """The number of rows with two equal answers; `where` names the data in errors, see `options`."""
     return sum(len({*each}) < len(each) for each in options(table, where))
 
 

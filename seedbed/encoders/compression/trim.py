@@ -65,7 +65,7 @@ def cut_tokenizer(tokenizer: PreTrainedTokenizerFast, ids: Sequence[int]) -> Tok
 
 
 def trim(encoder: SentenceTransformer, texts: Sequence[str], *, least: int = 1) -> SentenceTransformer:
-    """Remove from an encoder, in place, the tokens that texts do not use, with or without its prompts before them.
+    """Remove from an encoder, in place, the tokens that neither the texts use nor its prompts followed by a text.
 
     With `least` 1 its vectors of these texts are unchanged. Source: Abdaoui et al. (2020, "Load what you need"), who
     trim multilingual models to the tokens of a language.
