@@ -87,10 +87,9 @@ def predict_labels(
     names, journal = _names(labels, how), journal or MemoryJournal()
     options = _options(labels, how)
     ids = [fingerprint(with_shots(query.text, query.shots, instruction, **options))[:32] for query in queries]
-    if todo := [(row, query) for row, query in zip(ids, queries, strict=True) if row not in journal.done]:
-        rows, missing = zip(*todo, strict=True)
-        backend = model()
-        found = prompts_of(backend, missing, labels, instruction, how)
+    if todo := {row: query for row, query in zip(ids, queries, strict=True) if row not in journal.done}:
+        rows, backend = [*todo], model()
+        found = prompts_of(backend, [*todo.values()], labels, instruction, how)
         if how.answer == "generation":
             _write(backend, dict(zip(rows, found, strict=True)), journal)
         else:
