@@ -170,6 +170,17 @@ class TextMap(Settings):
     neighbours: int = Field(15, ge=2)
     """umap: number of neighbours, below that of texts. NeighXLM reports none; the default is umap-learn's."""
 
+    def of_each(self, languages: int) -> int:
+        """Texts of each of several languages, if there are enough: with `pairs` both sides of each."""
+        return 2 * self.pairs if self.pairs else max(1, round(self.texts / languages))
+
+    def shortage(self, count: int) -> str:
+        """Why so many texts are too few for the method, and what to change; empty: they are enough."""
+        name, more = "perplexity" if self.method == "tsne" else "neighbours", "pairs" if self.pairs else "texts"
+        if count > (least := getattr(self, name)):
+            return ""
+        return f"{name} {least:g} needs more than {least:g} texts, there are {count}; raise `{more}` or lower `{name}`"
+
     @model_validator(mode="after")
     def _read(self) -> Self:
         other, method = ("neighbours", "t-SNE") if self.method == "tsne" else ("perplexity", "UMAP")
