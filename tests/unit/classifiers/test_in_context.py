@@ -234,6 +234,7 @@ def test_what_cannot_be_asked_is_told(tiny_generator: Path) -> None:
     assert "backend openai has no likelihoods" in fault(LABELS, Answering(), **served)
     assert "in case alone: A, a; set `case: exact`" in fault(["A", "a"], Answering(answer="generation"))
     assert "no token for the label ''" in fault(["", "a"], Answering())
+    assert "'ስፖርት' has 12 tokens, and `max_new_tokens` is 10" in fault(["a", "ስፖርት"], Answering(answer="generation"))
     assert "no chat template" in fault(LABELS, Answering(), prompts="chat")
 
 
