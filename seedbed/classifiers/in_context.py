@@ -82,15 +82,17 @@ def predict_labels(
             model's thoughts; it is empty if that is no label.
 
     Raises:
-        UserError: a query that is too long without examples; labels that cannot be distinguished or have no tokens.
+        UserError: a query that is too long without examples; labels that cannot be distinguished, have no tokens, or
+            more than the model may write.
     """
     names, journal = _names(labels, how), journal or MemoryJournal()
     options = _options(labels, how)
     ids = [fingerprint(with_shots(query.text, query.shots, instruction, **options))[:32] for query in queries]
-    if todo := [(row, query) for row, query in zip(ids, queries, strict=True) if row not in journal.done]:
-        rows, missing = zip(*todo, strict=True)
-        backend = model()
-        found = prompts_of(backend, missing, labels, instruction, how)
+    if todo := {row: query for row, query in zip(ids, queries, strict=True) if row not in journal.done}:
+        rows, backend = [*todo], model()
+        if how.answer == "generation":
+            _require_room(backend, labels, how.max_new_tokens)
+        found = prompts_of(backend, [*todo.values()], labels, instruction, how)
         if how.answer == "generation":
             _write(backend, dict(zip(rows, found, strict=True)), journal)
         else:
@@ -123,6 +125,16 @@ def request_key(
     asked = how.model_dump(mode="json", exclude={"english", "prefixes"})  # the prompt has what comes of these
     made_by = written_by(generator.greedy(max_new_tokens=how.max_new_tokens), weights)
     return {**made_by, "asked": asked, "labels": [*labels], "language": language}
+
+
+def _require_room(backend: Backend, labels: Sequence[str], limit: int) -> None:
+    """Check that a model whose tokenizer is known can write each label; UserError: a label has too many tokens."""
+    if not hasattr(backend, "tokenizer"):
+        return
+    for label in labels:
+        needed = min(len(encode_text(backend.tokenizer, blank + label)) for blank in ("", " "))
+        if needed > limit:
+            raise UserError(f"icl: label {label!r} has {needed} tokens, and `max_new_tokens` is {limit}; raise it")
 
 
 def _write(backend: Backend, prompts: Mapping[str, tuple[Prompt, int]], journal: Journal) -> None:

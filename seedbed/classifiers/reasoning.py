@@ -89,14 +89,14 @@ def generate_answers(
     if by_letters:
         require_likelihoods("reasoning", generator.backend, "set `answer: generation`", what="letters")
     ids = [fingerprint([one.text, *([one.question] if vectors else [])])[:32] for one in problems]
-    if todo := [place for place, row in enumerate(ids) if row not in journal.done]:
-        backend, rows = model(), [ids[place] for place in todo]
+    if todo := {row: place for place, row in enumerate(ids) if row not in journal.done}:
+        backend, rows, places = model(), [*todo], [*todo.values()]
         if by_letters:
             require_no_thoughts(backend, "letter", "answer: generation")
         elif letters and hasattr(backend, "tokenizer"):
             require_visible_thoughts(backend.tokenizer)
-        before = vectors()[todo] if vectors else None
-        prompts = _encoded(backend, [problems[place] for place in todo], how, before)
+        before = vectors()[places] if vectors else None
+        prompts = _encoded(backend, [problems[place] for place in places], how, before)
         if by_letters:
             save_likelihoods(
                 backend,
@@ -107,7 +107,7 @@ def generate_answers(
                 lambda place, means: Completion(rows[place], compact(means), True),
             )
         else:
-            requests = [Request(row, prompt) for row, prompt in dict(zip(rows, prompts, strict=True)).items()]
+            requests = [Request(row, prompt) for row, prompt in zip(rows, prompts, strict=True)]
             written = with_thoughts(backend, requests) if letters else backend.write(requests, None)
             journal.keep(tqdm(written, total=len(requests), desc="Texts"))
     found = [journal.done[row] for row in ids]

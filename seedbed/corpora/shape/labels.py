@@ -1,5 +1,6 @@
 """Checking labels and gold scores, and reading labelled pairs."""
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -42,8 +43,17 @@ def require_labels(table: pd.DataFrame, where: str) -> None:
             f"{where}: id {blank['id'].iloc[0]!r} has no label, as {len(blank)} of {len(table)} rows; "
             "give it one, or leave such rows out with `where:`"
         )
+    require_one_spelling(table["label"].unique(), where)
+
+
+def require_one_spelling(labels: Iterable[str], where: str) -> None:
+    """Check that no label is written in two ways.
+
+    Raises:
+        UserError: two differ in case alone.
+    """
     spelled: dict[str, str] = {}
-    for label in table["label"].unique():
+    for label in labels:
         first = spelled.setdefault(label.strip().casefold(), label.strip())
         if first != label.strip():
             raise UserError(f"{where}: labels {first!r} and {label.strip()!r} differ in case alone; write both alike")

@@ -177,8 +177,8 @@ def _masked(sizes: Sizes, job: Job) -> Effort:
 
 def _mapped(sizes: Sizes, job: Job) -> Effort:
     """The texts of a map, or both sides of its pairs in each language."""
-    shown = job.arguments.map
-    return _encoding(sizes, job, 2 * shown.pairs * len(job.arguments.texts) if shown.pairs else shown.texts)
+    languages = len(job.arguments.texts)
+    return _encoding(sizes, job, languages * job.arguments.map.of_each(languages))
 
 
 EFFORTS: Mapping[str, Callable[[Sizes, Job], Effort]] = {

@@ -327,6 +327,8 @@ def _check_file(source: Source | None, what: str) -> None:
             raise UserError(f"{what}: {given[0]} is of a model's weights, and here are texts; leave it out")
         if empty := [ours for ours, theirs in reading.columns.items() if theirs == []]:
             raise UserError(f"{what}: columns.{empty[0]}: an empty list; name a column, or several that are joined")
+        if reading.package and not reading.member:
+            raise UserError(f"{what}: {', '.join(reading.package)} has many files; say which of them with `member:`")
         if not reading.file:
             continue
         if _is(Path.is_dir, reading.file) and not reading.member:

@@ -38,12 +38,14 @@ def plan_map(
 
     Raises:
         UserError: the spec is of another kind; the study lacks the task, a recipe, or all languages or backbones; a
-            recipe has one encoder for each language; or a fusion is named.
+            recipe has one encoder for each language; a fusion is named; or the method needs more texts.
     """
     where = f"figure {spec.title!r}"
     if not isinstance(spec, Map):
         raise UserError(f"{where}: kind {spec.kind} is plotted from a table, not from texts")
     languages = _languages(spec, tasks, reserved, where)
+    if short := spec.map.shortage(len(languages) * spec.map.of_each(len(languages))):
+        raise UserError(f"{where}: map: {short}")
     own = {system.recipe: system for system in systems}
     for recipe in spec.recipes:
         if recipe not in own:

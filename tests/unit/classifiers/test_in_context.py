@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
@@ -20,6 +20,8 @@ from seedbed.classifiers.in_context import Query, open_greedy
 from seedbed.classifiers.in_context import predict_labels as ask_model
 from seedbed.generators.settings import Answering, Generator
 from seedbed.generators.writing import prompts
+from seedbed.generators.writing.backends import Completion
+from seedbed.generators.writing.journal import MemoryJournal
 from seedbed.io import UserError
 from tests import tiny
 from tests.serving import Serving
@@ -102,6 +104,25 @@ def test_neither_batch_nor_order_matters(tiny_generator: Path) -> None:
 
     first, other = answers(queries(9)), answers(queries(9)[::-1], batch_size=2)
     assert all(np.allclose(first[row], other[row], atol=1e-6) for row in first)
+
+
+def test_a_prompt_that_stands_twice_is_asked_once(tiny_generator: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the prompts that a killed job left would stand in other batches."""
+    kept: list[str] = []
+    journal, commit = MemoryJournal(), MemoryJournal.commit
+
+    def counted(own: MemoryJournal, completions: Iterable[Completion]) -> None:
+        commit(own, found := list(completions))
+        kept.extend(one.id for one in found)
+
+    monkeypatch.setattr(MemoryJournal, "commit", counted)
+    asked = [*queries(3), *queries(2)]
+    found = ask_model(
+        partial(open_greedy, settings(tiny_generator), tiny_generator, Answering()),
+        asked, LABELS, INSTRUCTION, Answering(), journal,
+    )  # fmt: skip
+    assert len(kept) == len({*kept}) == 3
+    assert np.array_equal(found.probabilities[:2], found.probabilities[3:])
 
 
 def test_equally_likely_labels_are_taken_in_their_order(tiny_generator: Path, tmp_path: Path) -> None:
@@ -213,6 +234,7 @@ def test_what_cannot_be_asked_is_told(tiny_generator: Path) -> None:
     assert "backend openai has no likelihoods" in fault(LABELS, Answering(), **served)
     assert "in case alone: A, a; set `case: exact`" in fault(["A", "a"], Answering(answer="generation"))
     assert "no token for the label ''" in fault(["", "a"], Answering())
+    assert "'ስፖርት' has 12 tokens, and `max_new_tokens` is 10" in fault(["a", "ስፖርት"], Answering(answer="generation"))
     assert "no chat template" in fault(LABELS, Answering(), prompts="chat")
 
 

@@ -84,6 +84,19 @@ def test_letters_are_as_likely_as_a_plain_loop_finds(base: Path) -> None:
         assert found.labels[row] == LETTERS[int(np.argmax(means))]
 
 
+def test_a_question_that_stands_twice_is_asked_once(base: Path) -> None:
+    asked, generator, how = (
+        [Problem("a", "1 + 1 is"), Problem("b", "2 is"), Problem("c", "1 + 1 is")],
+        settings(base),
+        Reasoning(),
+    )
+    model, read = open_backend(generator.greedy(max_new_tokens=3), base), []
+    encode, model.encode = model.encode, lambda text, **options: read.append(text) or encode(text, **options)
+    found = generate_answers(generator, lambda: model, asked, LETTERS, how)
+    assert read == ["1 + 1 is", "2 is"]
+    assert np.array_equal(found.probabilities[0], found.probabilities[2])
+
+
 def test_a_prompt_that_is_too_long_and_a_server_without_likelihoods(base: Path) -> None:
     generator, how = settings(base), Reasoning()
     model = open_backend(generator.greedy(max_new_tokens=how.max_new_tokens), base)

@@ -126,6 +126,11 @@ def test_fewer_texts_than_neighbours_are_told(rows, how, told):
     assert "\n" not in str(error.value)
 
 
+def test_an_encoder_whose_vectors_are_all_alike_is_told():
+    with pytest.raises(UserError, match="the same vector.*collapsed"):
+        to_plane(np.ones((40, 8)), TextMap(task="t", perplexity=10))
+
+
 def test_an_encoder_that_diverged_is_told():
     broken = clusters()
     broken[7, 0] = np.nan

@@ -108,6 +108,15 @@ def test_a_task_may_offer_labels_that_no_text_has() -> None:
     assert found.metrics["unanswered"] == 0
 
 
+def test_a_further_label_is_written_as_those_of_the_texts_are() -> None:
+    assert TASK.updated({"labels": ["e\u0301"]}).labels == ["é"]
+    for label in ("", " neutral", "neutral\n"):
+        with pytest.raises(ValueError, match="blanks"):
+            TASK.updated({"labels": [label]})
+    with pytest.raises(UserError, match="labels 'X' and 'x' differ in case alone"):
+        score(TASK.updated({"labels": ["X"]}), TEST, System(answer=lambda trial, labels: None), train=TRAIN)
+
+
 def test_likelihoods_come_with_the_probability_of_the_predicted_label() -> None:
     given = np.array([[0.75, 0.25], [0.5, 0.5], [0.125, 0.875]])
     found = score(TASK, TEST, System(answer=lambda trial, labels: Answers(["x", "x", "y"], given, cut=0)), train=TRAIN)

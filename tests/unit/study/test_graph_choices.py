@@ -308,7 +308,7 @@ def test_a_server_reads_no_vectors() -> None:
 
 def test_a_map_reads_the_english_of_its_texts(study: Study, ask, monkeypatch: pytest.MonkeyPatch) -> None:
     sets = PLAIN["tasks"] | {"bitext": {"protocol": "bitext", "source": {"file": "own/{lang}-eng.tsv"}}}
-    for given, corpus in (({"task": "knn"}, "knn_train"), ({"task": "bitext", "pairs": 5}, "bitext")):
+    for given, corpus in (({"task": "knn"}, "knn_train"), ({"task": "bitext", "pairs": 50}, "bitext")):
         spec = {
             "title": "t",
             "palette": ["#000000"],

@@ -205,6 +205,20 @@ def test_a_package_of_another_digest_is_not_read(store, given):
     assert wheel.exists() == (given == "")
 
 
+def test_packages_are_read_in_the_order_in_which_they_stand(store):
+    """Also after the journey to a job as JSON with sorted keys: a model of ten parts has its tenth last."""
+    for number in (2, 10):
+        wheel = store.folder / "wheels" / f"part{number}==1.0" / f"part{number}-1.0-py3-none-any.whl"
+        wheel.parent.mkdir(parents=True)
+        with zipfile.ZipFile(wheel, "w") as archive:
+            archive.writestr("a.txt", f"{number}\n")
+    source = Source(package={"part2==1.0": "", "part10==1.0": ""}, member="a.txt")
+    assert list(read(Source.load(source.dump()).updated({"rows": 9}), store)["text"]) == ["2", "10"]
+    assert Source.load(source.dump()) == source.resolved({}) == source
+    ascending = Source(package={"part1==1.0": "", "part2==1.0": ""}, member="a.txt")
+    assert json.loads(ascending.dump())["package"] == ascending.package, "as jobs were recorded before"
+
+
 def test_a_wrong_digest_removes_the_download(tmp_path, store):
     path = tmp_path / "corpus.txt"
     path.write_text("\n".join(ROWS))

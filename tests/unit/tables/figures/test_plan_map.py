@@ -57,7 +57,7 @@ def test_a_language_on_request_is_shown_where_it_is_named_and_those_named_in_the
     assert mapped(languages=["ind", "fra"]).languages == ["ind", "fra"]
 
 
-PAIRS = {"task": "tatoeba", "pairs": 5}
+PAIRS = {"task": "tatoeba", "pairs": 8}
 FAULTS = {
     "no such task": (
         {"map": {"task": "nusax"}},
@@ -72,6 +72,11 @@ FAULTS = {
         {"map": PAIRS, "languages": ["hau", "zul"]},
         "languages: task tatoeba has none of hau, zul; it has ace, fra, swh",
     ),
+    "too few texts": (
+        {"map": {"task": "nusax-knn", "texts": 30}},
+        "map: perplexity 30 needs more than 30 texts, there are 30; raise `texts` or lower `perplexity`",
+    ),
+    "too few pairs": ({"map": PAIRS | {"pairs": 7}}, "there are 28; raise `pairs`"),
     "no such recipe": ({"recipes": {"publish": "P"}}, "recipes: no recipe 'publish'; did you mean 'published'"),
     "a recipe by language": ({"recipes": {"xllora": "X"}}, "xllora has an encoder for each language"),
     "a fusion": ({"backbones": ["LaBSE", "DistFuse (2)"]}, "both is a fusion, which has distances alone"),
