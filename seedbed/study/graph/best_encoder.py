@@ -152,7 +152,6 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
             "also": [self.blocks(task) for task in self.shown_on],
             "why": study.best.why,
             "limits": study.best.limits,
-            "statistics": study.statistics,
             "root": study.results,
         }
 

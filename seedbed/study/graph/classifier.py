@@ -235,7 +235,6 @@ class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASS
             "kind": self.kind,
             "language": self.study.names[self.lang],
             "name": self.owner.model,
-            **self.resumable,
         }
 
     def code(self) -> Code:
@@ -288,7 +287,6 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
             "prefix": self.prefix,
             "dtype": spec.dtype,
             "about": self.owner.about("fine-tuned", self.lang),
-            **self.resumable,
         }
 
     def load(self, sizes: Sizes) -> Load:
@@ -359,7 +357,6 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
             "prefix": self.encoder.plain_prefix,
             "dtype": self.encoder.made_by.training.precision,
             "about": self.encoder.described() | trained_on,
-            **self.resumable,
         }
 
     def code(self) -> Code:

@@ -152,11 +152,9 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return {"tests": self.kept_apart(), "trained": trained}
 
     def settings(self) -> dict[str, Any]:
-        study, form = self.study, self.form
-        kept = {"downloads": study.downloads, "lock": study.lock}
-        if not form.get("test"):  # no bounds drop a row of a test set
-            kept["cleaning"] = study.cleaning
-        return form | {"source": self.source} | kept
+        form = self.form
+        bounds = {} if form.get("test") else {"cleaning": self.study.cleaning}  # no bounds drop a row of a test set
+        return form | {"source": self.source} | bounds
 
     def local_files(self) -> list[Path]:
         return self.source.local_files()

@@ -335,7 +335,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
             "generators": [self.classifier.answering()] if self.writer else [],
             "endpoints": self.endpoints,
             "scores": [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds],
-            "state": study.state,
         }
 
     def code(self) -> Code:

@@ -135,7 +135,6 @@ class OfTexts(Product):
             "languages": self.languages,
             "pivot": self.study.pivot,
             "generator": generator,
-            "state": self.study.state,
         }
 
     def code(self) -> Code:

@@ -126,7 +126,6 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
             "shards": self.shards,
             "rows": self.rows,
             "translated": self.codes,
-            "state": self.study.state,
         }
 
     def code(self) -> Code:
