@@ -1,8 +1,7 @@
 """The study: the schema of `config.yaml`, and facts that all packages use.
 
-It composes the settings of the packages. `Part` is the base of objects of a study: in `seedbed.study.backbone`,
-`recipe` and `generator` those that stand for an entry and know what depends on other entries, in `seedbed.study.graph`
-the products of jobs. No program imports this.
+It composes the settings of the packages. `Part` is the base of objects of a study: `Entry` of those that stand for an
+entry, in `seedbed.study.graph` of the products of jobs. No program imports this.
 """
 
 import os
@@ -10,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from itertools import combinations
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -395,3 +394,23 @@ class Part:
     def get(cls, study: Study, *names: Any) -> Self:
         """The part with these names, cached: thousands of jobs use it."""
         return study.once((cls, names), lambda: cls(study, *names))
+
+
+@dataclass(frozen=True)
+class Entry(Part, Generic[T]):
+    """An entry of one group of the study's settings, with what depends on other entries."""
+
+    group: ClassVar[str] = ""
+    """The key of the group."""
+
+    name: str
+
+    @property
+    def spec(self) -> T:
+        """Its settings."""
+        return getattr(self.study, self.group)[self.name]
+
+    @classmethod
+    def every(cls, study: Study) -> list[Self]:
+        """All entries of the group."""
+        return [cls.get(study, name) for name in getattr(study, cls.group)]

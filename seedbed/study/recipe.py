@@ -15,22 +15,17 @@ from seedbed.languages import ANY
 from seedbed.names import anchors_in
 from seedbed.study import paths
 from seedbed.study.backbone import StudyBackbone, require_plain
-from seedbed.study.model import Part, Study, once_per_study
+from seedbed.study.model import Entry, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.settings import is_taken
 from seedbed.study.variants import is_composed
 
 
 @dataclass(frozen=True)
-class StudyRecipe(Part):
+class StudyRecipe(Entry[Recipe]):
     """A recipe of the study."""
 
-    name: str
-
-    @property
-    def spec(self) -> Recipe:
-        """Its settings: its entry in the study's `recipes`."""
-        return self.study.recipes[self.name]
+    group = "recipes"
 
     def other(self, name: str) -> "StudyRecipe":
         """Another recipe of the study."""
@@ -195,7 +190,7 @@ class StudyRecipe(Part):
         weights = spec.made or bool(self.pools)
         if spec.only.backbones is not None or not (study.paired or weights):
             return spec.only.backbones
-        remote = {name for name in study.backbones if weights and StudyBackbone.get(study, name).remote}
+        remote = {one.name for one in StudyBackbone.every(study) if weights and one.remote}
         if study.paired:
             fit = [name for name in study.backbones if (name in study.paired) == spec.paired]
             return [name for name in fit if name not in remote]
@@ -303,8 +298,8 @@ class StudyRecipe(Part):
     def chooses_like(self, backbone: str) -> "StudyRecipe":
         """The first recipe whose encoders of a backbone choose English as its own do: it is chosen once for all."""
         wanted = self._chooses(backbone)
-        alike = (one for one in map(self.other, self.study.recipes) if wanted and one._chooses(backbone) == wanted)
-        return next(alike, self)
+        every = StudyRecipe.every(self.study) if wanted else ()
+        return next((one for one in every if one._chooses(backbone) == wanted), self)
 
     def _chooses(self, backbone: str) -> tuple[Any, ...] | None:
         """What a choice of English follows from, but its texts; None: there is none for this backbone."""
@@ -376,7 +371,7 @@ class StudyRecipe(Part):
 def served(study: Study) -> dict[tuple[str, str], set[str]]:
     """Recipe and language of training data -> the languages to which some recipe offers an encoder trained on them."""
     found: dict[tuple[str, str], set[str]] = {}
-    for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
+    for recipe in StudyRecipe.every(study):
         for code in recipe.codes:
             for data in recipe.trained_on(code):
                 found.setdefault(data, set()).add(code)
@@ -385,8 +380,7 @@ def served(study: Study) -> dict[tuple[str, str], set[str]]:
 
 def untrained(study: Study) -> str:
     """The first recipe that uses a backbone as it is; empty: there is none."""
-    found = (name for name, recipe in study.recipes.items() if not (recipe.made or recipe.paired))
-    return next(found, "")
+    return next((name for name, recipe in study.recipes.items() if not (recipe.made or recipe.paired)), "")
 
 
 def objective_of(objective: Objective | None) -> dict[str, Objective] | None:

@@ -207,7 +207,7 @@ class Answer(Part):
             return []
         return [
             Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed)
-            for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
+            for recipe in StudyRecipe.every(study)
             if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
             if code in recipe.codes
             for backbone in recipe.every_backbone

@@ -21,7 +21,7 @@ from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Part, Study, once_per_study
+from seedbed.study.model import Entry, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load, Sizes
@@ -39,15 +39,10 @@ TRANSLATED = REASONING[1]
 
 
 @dataclass(frozen=True)
-class StudyClassifier(Part):
+class StudyClassifier(Entry[Classifier]):
     """A classifier of the study. Its variants: untrained, with an adapter, or in context."""
 
-    name: str
-
-    @property
-    def spec(self) -> Classifier:
-        """Its settings: its entry in the study's `classifiers`."""
-        return self.study.classifiers[self.name]
+    group = "classifiers"
 
     @property
     def learner(self) -> Classifier | Generator:

@@ -136,8 +136,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         study = self.study
         if self.corpus not in study.corpora.others:
             return []  # a generator whose adapter is trained on a built-in corpus would wait for its own translations
-        trained = (spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).involves_training)
-        read = {one for spec in trained for one in spec.english.translators}
+        trained = [of.spec.english for of in StudyRecipe.every(study) if of.involves_training]
+        read = {one for english in trained for one in english.translators}
         return [name for name, translator in study.translators.items() if translator.given or name in read]
 
     # ---- Its job.

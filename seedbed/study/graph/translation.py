@@ -16,7 +16,7 @@ from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Part, Study
+from seedbed.study.model import Entry, Study
 from seedbed.study.paths import at
 from seedbed.study.sizes import Load, Sizes
 
@@ -35,15 +35,10 @@ def translations_of(study: Study, translators: Iterable[str], corpus: str, lang:
 
 
 @dataclass(frozen=True)
-class StudyTranslator(Part):
+class StudyTranslator(Entry[Translator]):
     """A translator of the study: a generator, or given translations."""
 
-    name: str
-
-    @property
-    def spec(self) -> Translator:
-        """Its settings: its entry in the study's `translators`."""
-        return self.study.translators[self.name]
+    group = "translators"
 
     def given(self, lang: str) -> Source | None:
         """The source of its given translations of a language; None: it has none, or a generator translates."""

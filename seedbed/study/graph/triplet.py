@@ -33,7 +33,7 @@ class Written(OfGenerator):
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
         """The recipes that are trained on them, in any language."""
-        every = (StudyRecipe.get(self.study, name) for name in self.study.recipes)
+        every = StudyRecipe.every(self.study)
         return {of.name: of.spec for of in every if of.spec.written == self.method and of.writer == self.generator}
 
     # ---- What they are written for.
