@@ -324,17 +324,19 @@ class StudyRecipe(Entry[Recipe]):
 
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
+    @cached_property
+    def prefixed_by(self) -> "StudyRecipe | None":
+        """The recipe that says its prefix: itself, or the nearest that it starts from; None: the backbone does."""
+        return self if self.spec.prefix is not None else self.start and self.start.prefixed_by
+
     def before(self, backbone: str) -> str | Prompts | None:
         """The prefix or prompts that the study puts before its encoders' texts; None: those in the weights' own file.
 
         If a development task chooses it, the first of its candidates; see `prefix_chooser`.
         """
-        spec = self.spec
-        if spec.prefix_of:
-            return self.other(spec.prefix_of[0]).before(backbone)
-        if isinstance(spec.prefix, str):
-            return spec.prefix
-        return self.start.before(backbone) if self.start else StudyBackbone.get(self.study, backbone).before
+        if not (by := self.prefixed_by):
+            return StudyBackbone.get(self.study, backbone).before
+        return self.other(by.spec.prefix_of[0]).before(backbone) if by.spec.prefix_of else by.spec.prefix
 
     def prefix(self, backbone: str) -> str:
         """As `before`, of texts that are neither query nor document."""
@@ -345,9 +347,8 @@ class StudyRecipe(Entry[Recipe]):
         """The recipe whose `prefix: {choose: ...}` lists the candidates among which a development task chooses its
         prefix; empty: the study gives the prefix.
         """
-        if self.spec.prefix_of:
-            return self.name
-        return self.start.prefix_chooser if self.spec.prefix is None and self.start else ""
+        by = self.prefixed_by
+        return by.name if by and by.spec.prefix_of else ""
 
     def given_prefix(self, backbone: str) -> str:
         """Its prefix, for uses that need it before any encoder is scored, such as fine-tuning.
@@ -360,10 +361,8 @@ class StudyRecipe(Entry[Recipe]):
                 f"recipes.{chooser}.prefix.choose: a development task chooses this prefix, which is not known yet "
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
-        if isinstance(self.spec.prefix, str):
-            return require_plain(self.spec.prefix, f"recipes.{self.name}.prefix")
-        if self.start:
-            return self.start.given_prefix(backbone)
+        if by := self.prefixed_by:
+            return require_plain(by.spec.prefix, f"recipes.{by.name}.prefix")
         return StudyBackbone.get(self.study, backbone).plain_prefix() or ""
 
 

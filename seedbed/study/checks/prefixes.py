@@ -32,14 +32,11 @@ def of_prefixes(study: Study) -> None:
                 f"`recipes.{chooser}.prefix.choose`; fine-tuning has to know it beforehand, so take a "
                 "recipe with a `prefix`"
             )
-    given = {f"backbones.{name}.prefix": backbone.prefix or "" for name, backbone in study.backbones.items()}
-    given |= {
-        f"recipes.{name}.prefix": recipe.prefix if isinstance(recipe.prefix, str) else ""
-        for name, recipe in study.recipes.items()
-    }
+    groups = {"backbones": study.backbones, "recipes": study.recipes}
+    given = {f"{group}.{name}.prefix": one.prefix for group, entries in groups.items() for name, one in entries.items()}
     known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
     for where, prefix in given.items():
-        for column in placeholders(prefix):
+        for column in placeholders(prefix) if isinstance(prefix, str) else ():
             if column not in known:
                 raise ValueError(
                     f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
