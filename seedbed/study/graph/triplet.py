@@ -109,23 +109,18 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
         composed = self.based_on.spec.composition.scale
         return self.based_on.composed_adapters(lang) if composed else self.based_on.task_adapters()
 
-    @property
-    def codes(self) -> list[str]:
-        """The codes of a translator's source and target language; empty: nothing is translated."""
-        languages = (self.study.pivot, self.lang) if self.method == TRANSLATION else ()
-        return [self.study.facts(code)["flores"] for code in languages]
-
     def inputs(self) -> dict[str, Files]:
         return {"base": self.based_on.weights, "anchors": self.anchors, "adapters": self.adapters}
 
     def settings(self) -> dict[str, Any]:
+        sides = (self.study.pivot, self.lang) if self.method == TRANSLATION else ()
         return {
             "name": self.generator,
             "generator": self.based_on.written_with("lora", "xllora"),
             "language": self.output["name"],
             "shards": self.shards,
             "rows": self.rows,
-            "translated": self.codes,
+            "translated": [self.study.facts(code)["flores"] for code in sides],
         }
 
     def code(self) -> Code:
