@@ -270,15 +270,21 @@ class Study(Settings):
 
         Role `annotated` is `instructions` without their `top_up`.
         """
-        entry = self.languages.get(code, Language())
-        key = "instructions" if role == "annotated" else role
-        if key in self.corpora.others:
-            source = entry.corpora.get(key) or self.corpora.others[key].source
-        else:
-            source = {"text": entry.corpus, "instructions": entry.instructions}.get(key) or getattr(self.corpora, key)
+        _, source = self.given_corpus("instructions" if role == "annotated" else role, code)
         if source and role == "annotated":
             source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))
+
+    def given_corpus(self, role: str, code: str) -> tuple[str, Source | None]:
+        """The key that gives the corpus of a role for a language, and what it gives, placeholders not yet filled."""
+        entry, others = self.languages.get(code, Language()), self.corpora.others
+        if source := {"text": entry.corpus, "instructions": entry.instructions}.get(role):
+            return f"languages.{code}.{'corpus' if role == 'text' else role}", source
+        if source := entry.corpora.get(role):
+            return f"languages.{code}.corpora.{role}", source
+        if role in others:
+            return f"corpora.others.{role}", others[role].source
+        return f"corpora.{role}", getattr(self.corpora, role)
 
     def test_set(self, task: str) -> str:
         """The task whose test set a task is scored on."""

@@ -26,7 +26,7 @@ def of_sources(study: Study) -> None:
     folders = {of.name: _folders(study, of) for of in StudyRecipe.every(study)}
     for code in study.languages:
         for role in ("text", "instructions", *sorted(_others(study, code, folders))):
-            _check_file(study.corpus(role, code), f"{_corpus_key(study, role, code)}: the {role} corpus of {code}")
+            _check_file(study.corpus(role, code), f"{study.given_corpus(role, code)[0]}: the {role} corpus of {code}")
         for task in study.tests_by_language[code]:
             own = task in study.languages[code].tests
             key = f"languages.{code}.tests.{task}" if own else f"tasks.{study.test_set(task)}.source"
@@ -77,16 +77,6 @@ def _apart(study: Study) -> None:
                 )
             for code, source in found.items():
                 _check_file(source, f"tasks.{name}.apart_from: the {corpus} corpus of {code}")
-
-
-def _corpus_key(study: Study, role: str, code: str) -> str:
-    """The key of a study that says where a corpus of a language is."""
-    entry = study.languages[code]
-    if role in entry.corpora:
-        return f"languages.{code}.corpora.{role}"
-    if own := {"text": entry.corpus and "corpus", "instructions": entry.instructions and "instructions"}.get(role):
-        return f"languages.{code}.{own}"
-    return f"corpora.others.{role}" if role in study.corpora.others else f"corpora.{role}"
 
 
 def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
@@ -160,8 +150,8 @@ def _one_language_each(study: Study, recipe: str, folders: set[str]) -> None:
             continue
         if (other := read.setdefault(source.dump(), code)) != code:
             raise UserError(
-                f"{_corpus_key(study, corpus, code)}: recipe {recipe} would train {other} and {code} on the same file, "
-                f"{next(source.readings()).file}; write {{lang}} in its name, or give {code} its own as "
+                f"{study.given_corpus(corpus, code)[0]}: recipe {recipe} would train {other} and {code} on the same "
+                f"file, {next(source.readings()).file}; write {{lang}} in its name, or give {code} its own as "
                 f"languages.{code}.{'corpus' if corpus == 'text' else f'corpora.{corpus}'}, or limit the recipe by "
                 f"only: {{languages: [{other}]}}"
             )
