@@ -12,7 +12,6 @@ from seedbed.classifiers import learners
 from seedbed.classifiers.settings import BASELINES, IN_CONTEXT, REASONING, VARIANTS, Classifier, Examples
 from seedbed.encoders.settings import Reference
 from seedbed.encoders.tuning_settings import FineTuning, Reading
-from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import Generator
 from seedbed.resources import resource
 from seedbed.study import paths
@@ -315,7 +314,7 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
     def learning(self) -> FineTuning | Reading:
         """How encoders are fine-tuned for the task."""
         spec = self.study.tasks[self.task]
-        return spec.reading if "reading" in declared(spec.protocol).options else spec.fine_tuning
+        return spec.reading if "reading" in self.study.declared[self.task].options else spec.fine_tuning
 
     @property
     def tests(self) -> dict[str, str]:
