@@ -9,22 +9,17 @@ from seedbed.encoders.settings import Backbone, EndpointSettings, Prompts, text_
 from seedbed.io import UserError
 from seedbed.languages import ANY, placeholders
 from seedbed.study import paths
-from seedbed.study.model import Part, Study
+from seedbed.study.model import Entry, Study
 from seedbed.study.paths import at
 
 
 @dataclass(frozen=True)
-class StudyBackbone(Part):
+class StudyBackbone(Entry[Backbone]):
     """A backbone of the study: one model, a fusion of several, two models for a text and its translation, or an API
     embedding model.
     """
 
-    name: str
-
-    @property
-    def spec(self) -> Backbone:
-        """Its settings: its entry in the study's `backbones`."""
-        return self.study.backbones[self.name]
+    group = "backbones"
 
     @property
     def body(self) -> "StudyBackbone":

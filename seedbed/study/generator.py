@@ -7,7 +7,7 @@ from seedbed.generators.settings import POLARITIES, Generator, by_adapters
 from seedbed.generators.writing.backends import modules_of
 from seedbed.names import MAIN
 from seedbed.study import paths
-from seedbed.study.model import Part
+from seedbed.study.model import Entry
 from seedbed.study.paths import at
 from seedbed.study.variants import candidate
 
@@ -26,15 +26,10 @@ UNREAD = (
 
 
 @dataclass(frozen=True)
-class StudyGenerator(Part):
+class StudyGenerator(Entry[Generator]):
     """A generator of the study. Variants that have the same adapters share them (`Study.makers`)."""
 
-    name: str
-
-    @property
-    def spec(self) -> Generator:
-        """Its settings: its entry in the study's `generators`."""
-        return self.study.generators[self.name]
+    group = "generators"
 
     @property
     def writes(self) -> bool:

@@ -26,6 +26,9 @@ from seedbed.study.paths import argument_of
 LONG = 10_000
 """Characters of settings that a record has as they are; of more (the plan of a large table), it has a digest."""
 
+OF_STUDY = ("downloads", "lock", "state", "checkpoint_minutes", "statistics")
+"""What of the study every program gets that has an argument of this name."""
+
 CODE = "code "
 """Prefix of the digest of a job's code, which marks it among the job's parameters."""
 
@@ -118,8 +121,8 @@ class Jobs:
         """The parameters of a rule's jobs.
 
         `program`: the program's name.
-        `job`: its arguments as JSON of its model: those that the product gives, else the input, output or wildcard of
-            an argument's name. Snakemake records no parameter that contains paths of inputs.
+        `job`: its arguments as JSON of its model: those that the product gives, else the input, output, wildcard or
+            one of OF_STUDY of an argument's name. Snakemake records no parameter that contains paths of inputs.
         `recorded`: those arguments that change the result, so that an edit re-runs it.
         `code`: digest of the code that the program runs.
         `local`: digests of a person's own files, for a rule that reads any: an edit of any age is noticed, a touch not.
@@ -132,7 +135,8 @@ class Jobs:
 
         @functools.lru_cache(maxsize=4)  # Snakemake asks for the parameters of a job one by one
         def arguments(product: Product) -> dict[str, Any]:
-            found = {name: files for name, files in self._inputs_of(product).items() if isinstance(files, Mapping)}
+            found = {name: getattr(self.study, name) for name in OF_STUDY if name in fields(rule)}
+            found |= {name: files for name, files in self._inputs_of(product).items() if isinstance(files, Mapping)}
             for several in (product.settings(), *(one() for one in run)):
                 found |= several
             if unknown := found.keys() - fields(rule).keys():

@@ -2,8 +2,6 @@
 
 import ast
 
-SHOWN = {"help", "metavar", "epilog"}
-"""Names of arguments that a program's help prints."""
 OF_BARS = {"desc", "unit"}
 """Arguments, by name, that `tqdm` shows."""
 LOGS = {"log", "logger", "logging", "warnings"}
@@ -16,9 +14,9 @@ PURE = {"all", "any", "bool", "isinstance", "len", "max", "min", "set", "sorted"
 def strip_messages(tree: ast.Module, package: str) -> ast.Module:
     """Remove from a file's syntax tree, in place, what changes no result; imports get their full names.
 
-    Removed are docstrings, the arguments of errors that are raised and of `parser.error`, calls that log or print, help
-    texts of arguments and of progress bars, texts that are built only for these, type annotations of functions, and the
-    code that runs if the file is called as a program.
+    Removed are docstrings, the arguments of errors that are raised and of `sys.exit`, calls that log or print, texts of
+    progress bars, texts that are built only for these, type annotations of functions, and the code that runs if the
+    file is called as a program.
 
     Args:
         package: the file's package, for relative imports.
@@ -43,9 +41,8 @@ class _Made(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.Call:
         """A call without arguments that are only printed."""
         name = _name(node.func)
-        shown = SHOWN | OF_BARS if name == "tqdm" else SHOWN
-        node.keywords = [one for one in node.keywords if one.arg not in shown]
-        node.args = [] if name in ("parser.error", "sys.exit") else node.args
+        node.keywords = [one for one in node.keywords if name != "tqdm" or one.arg not in OF_BARS]
+        node.args = [] if name == "sys.exit" else node.args
         return self.generic_visit(node)
 
     def visit_If(self, node: ast.If) -> ast.If | None:

@@ -1,8 +1,7 @@
 """The study: the schema of `config.yaml`, and facts that all packages use.
 
-It composes the settings of the packages. `Part` is the base of objects of a study: in `seedbed.study.backbone`,
-`recipe` and `generator` those that stand for an entry and know what depends on other entries, in `seedbed.study.graph`
-the products of jobs. No program imports this.
+It composes the settings of the packages. `Part` is the base of objects of a study: `Entry` of those that stand for an
+entry, in `seedbed.study.graph` of the products of jobs. No program imports this.
 """
 
 import os
@@ -10,7 +9,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from itertools import combinations
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -271,15 +270,21 @@ class Study(Settings):
 
         Role `annotated` is `instructions` without their `top_up`.
         """
-        entry = self.languages.get(code, Language())
-        key = "instructions" if role == "annotated" else role
-        if key in self.corpora.others:
-            source = entry.corpora.get(key) or self.corpora.others[key].source
-        else:
-            source = {"text": entry.corpus, "instructions": entry.instructions}.get(key) or getattr(self.corpora, key)
+        _, source = self.given_corpus("instructions" if role == "annotated" else role, code)
         if source and role == "annotated":
             source = source.updated({"top_up": None})
         return source and source.resolved(self.facts(code))
+
+    def given_corpus(self, role: str, code: str) -> tuple[str, Source | None]:
+        """The key that gives the corpus of a role for a language, and what it gives, placeholders not yet filled."""
+        entry, others = self.languages.get(code, Language()), self.corpora.others
+        if source := {"text": entry.corpus, "instructions": entry.instructions}.get(role):
+            return f"languages.{code}.{'corpus' if role == 'text' else role}", source
+        if source := entry.corpora.get(role):
+            return f"languages.{code}.corpora.{role}", source
+        if role in others:
+            return f"corpora.others.{role}", others[role].source
+        return f"corpora.{role}", getattr(self.corpora, role)
 
     def test_set(self, task: str) -> str:
         """The task whose test set a task is scored on."""
@@ -395,3 +400,23 @@ class Part:
     def get(cls, study: Study, *names: Any) -> Self:
         """The part with these names, cached: thousands of jobs use it."""
         return study.once((cls, names), lambda: cls(study, *names))
+
+
+@dataclass(frozen=True)
+class Entry(Part, Generic[T]):
+    """An entry of one group of the study's settings, with what depends on other entries."""
+
+    group: ClassVar[str] = ""
+    """The key of the group."""
+
+    name: str
+
+    @property
+    def spec(self) -> T:
+        """Its settings."""
+        return getattr(self.study, self.group)[self.name]
+
+    @classmethod
+    def every(cls, study: Study) -> list[Self]:
+        """All entries of the group."""
+        return [cls.get(study, name) for name in getattr(study, cls.group)]

@@ -149,7 +149,7 @@ class Needs:
     def _loads_by_folder(self) -> Iterator[tuple[str, Load]]:
         """Folder of benchmarks, or pattern of them -> what its jobs load."""
         study = self.study
-        for name in (one for one in study.generators if StudyGenerator.get(study, one).writes):
+        for name in (one.name for one in StudyGenerator.every(study) if one.writes):
             yield f"synthesise/{name}", self.sizes.written(name)
             yield f"build_xllora_examples/{name}", self.load(XlloraExamples.get(study, name))
         for rule, models in (("translate", study.translators), ("judge", study.judges)):

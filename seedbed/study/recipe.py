@@ -15,22 +15,17 @@ from seedbed.languages import ANY
 from seedbed.names import anchors_in
 from seedbed.study import paths
 from seedbed.study.backbone import StudyBackbone, require_plain
-from seedbed.study.model import Part, Study, once_per_study
+from seedbed.study.model import Entry, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.settings import is_taken
 from seedbed.study.variants import is_composed
 
 
 @dataclass(frozen=True)
-class StudyRecipe(Part):
+class StudyRecipe(Entry[Recipe]):
     """A recipe of the study."""
 
-    name: str
-
-    @property
-    def spec(self) -> Recipe:
-        """Its settings: its entry in the study's `recipes`."""
-        return self.study.recipes[self.name]
+    group = "recipes"
 
     def other(self, name: str) -> "StudyRecipe":
         """Another recipe of the study."""
@@ -195,7 +190,7 @@ class StudyRecipe(Part):
         weights = spec.made or bool(self.pools)
         if spec.only.backbones is not None or not (study.paired or weights):
             return spec.only.backbones
-        remote = {name for name in study.backbones if weights and StudyBackbone.get(study, name).remote}
+        remote = {one.name for one in StudyBackbone.every(study) if weights and one.remote}
         if study.paired:
             fit = [name for name in study.backbones if (name in study.paired) == spec.paired]
             return [name for name in fit if name not in remote]
@@ -305,8 +300,8 @@ class StudyRecipe(Part):
     def chooses_like(self, backbone: str) -> "StudyRecipe":
         """The first recipe whose encoders of a backbone choose English as its own do: it is chosen once for all."""
         wanted = self._chooses(backbone)
-        alike = (one for one in map(self.other, self.study.recipes) if wanted and one._chooses(backbone) == wanted)
-        return next(alike, self)
+        every = StudyRecipe.every(self.study) if wanted else ()
+        return next((one for one in every if one._chooses(backbone) == wanted), self)
 
     def _chooses(self, backbone: str) -> tuple[Any, ...] | None:
         """What a choice of English follows from, but its texts; None: there is none for this backbone."""
@@ -331,17 +326,19 @@ class StudyRecipe(Part):
 
     # ---- Prefixes (`seedbed.encoders.prompts`).
 
+    @cached_property
+    def prefixed_by(self) -> "StudyRecipe | None":
+        """The recipe that says its prefix: itself, or the nearest that it starts from; None: the backbone does."""
+        return self if self.spec.prefix is not None else self.start and self.start.prefixed_by
+
     def before(self, backbone: str) -> str | Prompts | None:
         """The prefix or prompts that the study puts before its encoders' texts; None: those in the weights' own file.
 
         If a development task chooses it, the first of its candidates; see `prefix_chooser`.
         """
-        spec = self.spec
-        if spec.prefix_of:
-            return self.other(spec.prefix_of[0]).before(backbone)
-        if isinstance(spec.prefix, str):
-            return spec.prefix
-        return self.start.before(backbone) if self.start else StudyBackbone.get(self.study, backbone).before
+        if not (by := self.prefixed_by):
+            return StudyBackbone.get(self.study, backbone).before
+        return self.other(by.spec.prefix_of[0]).before(backbone) if by.spec.prefix_of else by.spec.prefix
 
     def prefix(self, backbone: str) -> str:
         """As `before`, of texts that are neither query nor document."""
@@ -352,9 +349,8 @@ class StudyRecipe(Part):
         """The recipe whose `prefix: {choose: ...}` lists the candidates among which a development task chooses its
         prefix; empty: the study gives the prefix.
         """
-        if self.spec.prefix_of:
-            return self.name
-        return self.start.prefix_chooser if self.spec.prefix is None and self.start else ""
+        by = self.prefixed_by
+        return by.name if by and by.spec.prefix_of else ""
 
     def given_prefix(self, backbone: str) -> str:
         """Its prefix, for uses that need it before any encoder is scored, such as fine-tuning.
@@ -367,10 +363,8 @@ class StudyRecipe(Part):
                 f"recipes.{chooser}.prefix.choose: a development task chooses this prefix, which is not known yet "
                 f"where encoders of {self.name} are fine-tuned; give the recipe a `prefix`, or take another"
             )
-        if isinstance(self.spec.prefix, str):
-            return require_plain(self.spec.prefix, f"recipes.{self.name}.prefix")
-        if self.start:
-            return self.start.given_prefix(backbone)
+        if by := self.prefixed_by:
+            return require_plain(by.spec.prefix, f"recipes.{by.name}.prefix")
         return StudyBackbone.get(self.study, backbone).plain_prefix() or ""
 
 
@@ -378,7 +372,7 @@ class StudyRecipe(Part):
 def served(study: Study) -> dict[tuple[str, str], set[str]]:
     """Recipe and language of training data -> the languages to which some recipe offers an encoder trained on them."""
     found: dict[tuple[str, str], set[str]] = {}
-    for recipe in (StudyRecipe.get(study, name) for name in study.recipes):
+    for recipe in StudyRecipe.every(study):
         for code in recipe.codes:
             for data in recipe.trained_on(code):
                 found.setdefault(data, set()).add(code)
@@ -387,8 +381,7 @@ def served(study: Study) -> dict[tuple[str, str], set[str]]:
 
 def untrained(study: Study) -> str:
     """The first recipe that uses a backbone as it is; empty: there is none."""
-    found = (name for name, recipe in study.recipes.items() if not (recipe.made or recipe.paired))
-    return next(found, "")
+    return next((name for name, recipe in study.recipes.items() if not (recipe.made or recipe.paired)), "")
 
 
 def objective_of(objective: Objective | None) -> dict[str, Objective] | None:

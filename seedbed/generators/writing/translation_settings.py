@@ -5,7 +5,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from seedbed.corpora.settings import Source
-from seedbed.settings import Once, Settings
+from seedbed.settings import Once, Settings, written
 
 ASPECTS = ("semantic", "emotional", "pragmatic")
 """What a judge scores of a translation: fidelity to the meaning, to the emotion, to tone and use (LiRA, 4.1.2)."""
@@ -26,7 +26,9 @@ class Translator(Settings):
     reads: Reads = "prompt"
     """Input. prompt: resources/prompts/translation.yaml around the text. codes: language tokens before text and output
     (NLLB, M2M100). text: only the text (OPUS-MT)."""
-    code: str = Field("{flores}", min_length=1)
+    code: Annotated[str, written(r"([^{}]|\{\w+\})+", "text with {columns} of the registry, like __{iso1}__")] = Field(
+        "{flores}", min_length=1
+    )
     """A language's token under `reads: codes`: `{flores}` of NLLB, `__{iso1}__` of M2M100."""
     adapter: bool = False
     """Use the generator's language adapter, trained with `language_data: translations`."""

@@ -41,7 +41,6 @@ CHECKS: tuple[Callable[[Study], Any], ...] = (
     names.of_specs,
     tasks.of_training_sets,
     checkpoints.of_starts,
-    tasks.of_language_pairs,
     checkpoints.of_switched_adapters,
     checkpoints.of_seeds,
     generators.of_servers,

@@ -2,7 +2,7 @@
 
 from itertools import product
 
-from seedbed.evaluation.protocols import declared, main_metric, which
+from seedbed.evaluation.protocols import main_metric, which
 from seedbed.settings import require_known
 from seedbed.study.graph.best_encoder import BestEncoder
 from seedbed.study.leakage import share_rows
@@ -19,7 +19,7 @@ def of_best(study: Study) -> None:
     for key, task in named:
         require_known(f"best.{key}", "task", [task], study.tasks)
         protocol = study.tasks[task].protocol
-        if not declared(protocol).chooses:
+        if not study.declared[task].chooses:
             fit = ", ".join(which(lambda one: one.chooses))
             raise ValueError(
                 f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "

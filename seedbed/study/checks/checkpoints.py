@@ -11,10 +11,11 @@ SAME = ("like", "aligned", "on_request", "only", "published")
 
 def of_starts(study: Study) -> None:
     """Check that everything that is trained or compressed starts from an encoder that allows it."""
-    for name, recipe in study.recipes.items():
+    for of in StudyRecipe.every(study):
+        name, recipe = of.name, of.spec
         if not recipe.made:
             continue
-        of, copied, where = StudyRecipe.get(study, name), bool(recipe.copies), f"recipes.{name}.from: {recipe.start}"
+        copied, where = bool(recipe.copies), f"recipes.{name}.from: {recipe.start}"
         if copied and recipe.copies.way.of_seeds:
             _several(of)
         if recipe.published and recipe.rule != TRAINED:
@@ -100,9 +101,7 @@ def of_switched_adapters(study: Study) -> None:
 
 def of_seeds(study: Study) -> None:
     """Check that encoders with the seeds of those that they start from are limited to some of these."""
-    for name, recipe in study.recipes.items():
-        if not StudyRecipe.get(study, name).seeds:
-            has = ", ".join(map(str, StudyRecipe.get(study, recipe.start).seeds))
-            raise ValueError(
-                f"recipes.{name}.only.seeds: {recipe.start} has encoders of seed {has} alone; give it, or leave it out"
-            )
+    for of in StudyRecipe.every(study):
+        if not of.seeds:
+            where, has = f"recipes.{of.name}.only.seeds", ", ".join(map(str, of.start.seeds))
+            raise ValueError(f"{where}: {of.start.name} has encoders of seed {has} alone; give it, or leave it out")

@@ -49,8 +49,7 @@ def of_translators(study: Study) -> None:
 
 def of_templates(study: Study) -> None:
     """Check that a translator with an adapter has no chat template arguments: adapters are trained without any."""
-    recipes = (StudyRecipe.get(study, name) for name in study.recipes)
-    adapted = {recipe.generator for recipe in recipes if recipe.needs_adapters}
+    adapted = {recipe.generator for recipe in StudyRecipe.every(study) if recipe.needs_adapters}
     adapted |= {spec.generator for spec in study.translators.values() if spec.adapter}
     adapted |= {spec.generator for spec in study.classifiers.values() if spec.generator and not spec.prompted}
     for name in sorted(adapted & {*study.generators}):
@@ -106,7 +105,7 @@ def of_adapters(study: Study) -> None:
 
 def _that_write(study: Study) -> Iterator[tuple[str, str, str]]:
     """Key, corpus and language of all that adapters are trained on which write triplets or translations."""
-    for of in (StudyRecipe.get(study, name) for name in study.recipes):
+    for of in StudyRecipe.every(study):
         if of.needs_adapters:
             yield from ((f"generators.{of.writer}", *one) for one in _of_writer(study, of))
     for name in sorted({spec.generator for spec in study.translators.values() if spec.adapter}):

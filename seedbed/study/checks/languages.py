@@ -52,23 +52,23 @@ def of_language_entries(study: Study) -> None:
         )
 
 
-def of_recipe_languages(study: Study, name: str) -> None:
+def of_recipe_languages(study: Study, of: StudyRecipe) -> None:
     """Check that a recipe's start, reference encoders and training data exist in the languages of its encoders."""
-    recipe, where = study.recipes[name], f"recipes.{name}"
+    recipe, where = of.spec, f"recipes.{of.name}"
     for pivot in recipe.references().values():
         if isinstance(pivot, Pivot):
             _aligned(study, where, recipe, pivot)
     if recipe.together:
-        _together(study, name)
+        _together(study, of)
     if recipe.of_several:
         _of_all(study, where, recipe)
-    if not StudyRecipe.get(study, name).training.crosslingual or not recipe.made:
+    if not of.training.crosslingual or not recipe.made:
         return
     if not recipe.of_several:
         raise ValueError(
             f"{where}.training.crosslingual: language {recipe.data.from_languages} is one; set `from_languages: all`"
         )
-    if len(codes := StudyRecipe.get(study, name).languages()) < 2:
+    if len(codes := of.languages()) < 2:
         raise ValueError(f"{where}.training.crosslingual: {codes[0]} is the only language; give two or more")
     if recipe.data.apart:
         raise ValueError(
@@ -92,15 +92,14 @@ def _of_all(study: Study, where: str, recipe: Recipe) -> None:
             )
 
 
-def _together(study: Study, name: str) -> None:
+def _together(study: Study, of: StudyRecipe) -> None:
     """Adapters of several languages' encoders, which start from those of one recipe and are trained on the same ids."""
-    recipe, where = study.recipes[name], f"recipes.{name}"
+    recipe, training, where = of.spec, of.training, f"recipes.{of.name}"
     if not recipe.start:
         raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
     for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes[recipe.start])):
         if not own.made or own.data.from_languages != "own":
             raise ValueError(f"{key}.data.from_languages: alignment needs a trained encoder of each language's own")
-    training = StudyRecipe.get(study, name).training
     if (training.part, training.adapter) != ("adapter", "parallel"):
         raise ValueError(f"{where}.training: these are adapters; set `part: adapter` and `adapter: parallel`")
     if training.pooling != "own":
@@ -114,7 +113,7 @@ def _together(study: Study, name: str) -> None:
             f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give a corpus of "
             "paraphrases, triplets or pairs with the same ids in all languages"
         )
-    if len(codes := StudyRecipe.get(study, name).languages()) < 2:
+    if len(codes := of.languages()) < 2:
         raise ValueError(f"{where}: {codes[0]} is the only language; give two or more")
 
 

@@ -19,8 +19,8 @@ def of_reserved_names(study: Study) -> None:
 
 
 def of_placeholders(study: Study) -> None:
-    """Check that each placeholder of a source, or of a subset of mteb, is a column of the registry, a path, or a code
-    of some language.
+    """Check that each placeholder of a source, of a subset of mteb, or of a translator's code, is a column of the
+    registry, a path, or a code of some language.
     """
     known = {*study.facts(study.pivot)}.union(*(language.codes for language in study.languages.values()))
     named = [(place, one.placeholders) for place, one in settings_in(study) if isinstance(one, Source)]
@@ -29,6 +29,7 @@ def of_placeholders(study: Study) -> None:
         for name, task in study.tasks.items()
         if task.mteb
     ]
+    named += [(f"translators.{name}.code", {*placeholders(by.code)}) for name, by in study.translators.items()]
     for place, names in named:
         for name in sorted(names - known):
             raise ValueError(

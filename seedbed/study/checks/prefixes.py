@@ -1,6 +1,6 @@
 """Checks of prefixes: those that depend on the language of a text, and those that a development task chooses."""
 
-from itertools import chain
+from itertools import chain, product
 
 from seedbed.encoders.settings import Prompts
 from seedbed.languages import placeholders, registry
@@ -22,9 +22,9 @@ def of_prefixes(study: Study) -> None:
     Raises:
         ValueError: the first that is not so.
     """
-    for name in study.recipes:
-        if chooser := StudyRecipe.get(study, name).prefix_chooser:
-            _chosen(study, name, chooser)
+    for of in StudyRecipe.every(study):
+        if of.prefix_chooser:
+            _chosen(study, of)
     for name, spec in study.classifiers.items():
         if spec.recipe in study.recipes and (chooser := StudyRecipe.get(study, spec.recipe).prefix_chooser):
             raise ValueError(
@@ -32,54 +32,43 @@ def of_prefixes(study: Study) -> None:
                 f"`recipes.{chooser}.prefix.choose`; fine-tuning has to know it beforehand, so take a "
                 "recipe with a `prefix`"
             )
-    given = {f"backbones.{name}.prefix": backbone.prefix or "" for name, backbone in study.backbones.items()}
-    given |= {
-        f"recipes.{name}.prefix": recipe.prefix if isinstance(recipe.prefix, str) else ""
-        for name, recipe in study.recipes.items()
-    }
+    groups = {"backbones": study.backbones, "recipes": study.recipes}
+    given = {f"{group}.{name}.prefix": one.prefix for group, entries in groups.items() for name, one in entries.items()}
     known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
     for where, prefix in given.items():
-        for column in placeholders(prefix):
+        for column in placeholders(prefix) if isinstance(prefix, str) else ():
             if column not in known:
                 raise ValueError(
                     f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
                 )
-    for name, recipe in study.recipes.items():
-        of = StudyRecipe.get(study, name)
-        mixed = recipe.trained and recipe.minimises.mixed
+    for of in StudyRecipe.every(study):
+        mixed = of.spec.trained and of.spec.minimises.mixed
         for backbone in of.every_backbone:
-            if mixed and placeholders(of.prefix(backbone)):
-                objective = next(iter(recipe.objective))
+            columns = placeholders(prefix := of.prefix(backbone))
+            if mixed and columns:
+                objective = next(iter(of.spec.objective))
                 raise ValueError(
-                    f"recipes.{name}: the prefix of {backbone} depends on the language, and {objective} reads texts of "
-                    "two languages in one column; name other backbones in `only.backbones`"
+                    f"recipes.{of.name}: the prefix of {backbone} depends on the language, and {objective} reads texts "
+                    "of two languages in one column; name other backbones in `only.backbones`"
                 )
-            _in_languages(study, backbone, name)
+            for column, code in product(columns, of.codes):
+                if not study.facts(code).get(column):
+                    raise ValueError(
+                        f"languages.{code}: no {column}, which the prefix {prefix!r} of {backbone} needs for its "
+                        f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{of.name}.only.languages`"
+                    )
 
 
-def _in_languages(study: Study, backbone: str, recipe: str) -> None:
-    of = StudyRecipe.get(study, recipe)
-    for column in placeholders(prefix := of.prefix(backbone)):
-        for code in of.codes:
-            if not study.facts(code).get(column):
-                raise ValueError(
-                    f"languages.{code}: no {column}, which the prefix {prefix!r} of {backbone} needs for its "
-                    f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{recipe}.only.languages`"
-                )
-
-
-def _chosen(study: Study, name: str, chooser: str) -> None:
+def _chosen(study: Study, of: StudyRecipe) -> None:
     """A prefix that a development task chooses for a recipe, or for what it starts from."""
-    where, recipe = f"recipes.{chooser}.prefix.choose", study.recipes[name]
+    where, candidates = f"recipes.{of.prefix_chooser}.prefix.choose", []
     if not (study.best and study.best.dev):
         raise ValueError(f"{where}: a development task chooses; give `best: {{dev: TASK}}`")
-    of, candidates = StudyRecipe.get(study, name), []
-    for other in study.recipes[chooser].prefix_of:
+    for other in study.recipes[of.prefix_chooser].prefix_of:
         require_known(where, "recipe", [other], study.recipes)
-        found = study.recipes[other]
-        if found.made or found.paired:
-            raise ValueError(f"{where}: {other} is trained, or has no fixed prefix; name untrained recipes")
         one = StudyRecipe.get(study, other)
+        if one.spec.made or one.spec.paired:
+            raise ValueError(f"{where}: {other} is trained, or has no fixed prefix; name untrained recipes")
         missing = {
             "languages": {*of.codes} - {*one.codes},
             "backbones": {*of.every_backbone} - {*one.every_backbone},
@@ -87,7 +76,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
         for kind, lacking in missing.items():
             if lacking:
                 raise ValueError(
-                    f"{where}: {other} is not there for {min(lacking)}, as {name} is; add it to "
+                    f"{where}: {other} is not there for {min(lacking)}, as {of.name} is; add it to "
                     f"`recipes.{other}.only.{kind}`"
                 )
         candidates.append(one)
@@ -99,7 +88,7 @@ def _chosen(study: Study, name: str, chooser: str) -> None:
             raise ValueError(f"{where}: {by_language[0]!r} is another in each language; name other recipes")
         if len(offered) < 2:
             raise ValueError(f"{where}: of {backbone} all have the prefix {min(offered)!r}; give them different ones")
-    mined = recipe.data.neighbours
-    if recipe.paired or mined or of.pivots:
+    mined = of.spec.data.neighbours
+    if of.spec.paired or mined or of.pivots:
         why = "neighbours were mined" if mined else "other encoders read texts"
-        raise ValueError(f"{where}: {name} needs the prefix with which {why}; give it a `prefix`")
+        raise ValueError(f"{where}: {of.name} needs the prefix with which {why}; give it a `prefix`")

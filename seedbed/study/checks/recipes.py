@@ -22,12 +22,12 @@ MODULES = ("pooling", "layers")
 
 def of_recipes(study: Study) -> None:
     """Check that what recipes name exists, and that their data fit their objective."""
-    for name, recipe in study.recipes.items():
-        _recipe(study, name, recipe)
+    for of in StudyRecipe.every(study):
+        _recipe(study, of)
 
 
-def _recipe(study: Study, name: str, recipe: Recipe) -> None:
-    where = f"recipes.{name}"
+def _recipe(study: Study, of: StudyRecipe) -> None:
+    recipe, where = of.spec, f"recipes.{of.name}"
     if recipe.written and not study.generators:
         raise ValueError(f"{where}: method {recipe.written} needs a generator; add one under `generators:`")
     if recipe.data.candidates:
@@ -43,9 +43,8 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     )
     if recipe.data.neighbours:
         _mined(study, where, recipe)
-    _starts(study, name, (name,))
+    _starts(study, of.name, (of.name,))
     require_known(f"{where}.data.by", "generator", recipe.data.by, study.generators)
-    of = StudyRecipe.get(study, name)
     if of.needs_adapters and not study.generators[writer := of.writer].source:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
@@ -67,7 +66,7 @@ def _recipe(study: Study, name: str, recipe: Recipe) -> None:
     if wrong := sorted({*recipe.published} & {*study.fused}):
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
     _training(of)
-    of_recipe_languages(study, name)
+    of_recipe_languages(study, of)
     if trained := _read_whole(recipe):
         for code in of.every_language:
             require_untested(study, f"{where}.data", trained, code)

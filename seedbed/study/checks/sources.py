@@ -23,10 +23,10 @@ from seedbed.study.variants import is_composed
 def of_sources(study: Study) -> None:
     """Check that every corpus that a recipe needs has a source, and that every local file exists."""
     _check_places(study)
-    folders = {name: _folders(study, name) for name in study.recipes}
+    folders = {of.name: _folders(study, of) for of in StudyRecipe.every(study)}
     for code in study.languages:
         for role in ("text", "instructions", *sorted(_others(study, code, folders))):
-            _check_file(study.corpus(role, code), f"{_corpus_key(study, role, code)}: the {role} corpus of {code}")
+            _check_file(study.corpus(role, code), f"{study.given_corpus(role, code)[0]}: the {role} corpus of {code}")
         for task in study.tests_by_language[code]:
             own = task in study.languages[code].tests
             key = f"languages.{code}.tests.{task}" if own else f"tasks.{study.test_set(task)}.source"
@@ -52,15 +52,15 @@ def of_sources(study: Study) -> None:
     for name, backbone in study.backbones.items():
         for code, source in backbone.by_language.items():
             _weights(study, source, code, f"backbones.{name}.by_language.{code}")
-    for name, code in product(study.translators, sorted({*study.languages} - {study.pivot})):
-        _check_file(StudyTranslator.get(study, name).given(code), f"translators.{name}.given for {code}")
+    for by, code in product(StudyTranslator.every(study), sorted({*study.languages} - {study.pivot})):
+        _check_file(by.given(code), f"translators.{by.name}.given for {code}")
     _published(study)
     if adapted(study):
         _pairs(study)
-    for name, recipe in study.recipes.items():
-        _training_data(study, name, folders[name])
-        if recipe.written:
-            SUPPLIES[WRITING[recipe.written].adapters](study, StudyRecipe.get(study, name).writer)
+    for of in StudyRecipe.every(study):
+        _training_data(study, of, folders[of.name])
+        if of.spec.written:
+            SUPPLIES[WRITING[of.spec.written].adapters](study, of.writer)
 
 
 def _apart(study: Study) -> None:
@@ -79,16 +79,6 @@ def _apart(study: Study) -> None:
                 _check_file(source, f"tasks.{name}.apart_from: the {corpus} corpus of {code}")
 
 
-def _corpus_key(study: Study, role: str, code: str) -> str:
-    """The key of a study that says where a corpus of a language is."""
-    entry = study.languages[code]
-    if role in entry.corpora:
-        return f"languages.{code}.corpora.{role}"
-    if own := {"text": entry.corpus and "corpus", "instructions": entry.instructions and "instructions"}.get(role):
-        return f"languages.{code}.{own}"
-    return f"corpora.others.{role}" if role in study.corpora.others else f"corpora.{role}"
-
-
 def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
     """The corpora of `corpora.others` that recipes or adapters train on in a language.
 
@@ -102,30 +92,28 @@ def _others(study: Study, code: str, folders: dict[str, set[str]]) -> set[str]:
     return named & {*study.corpora.others}
 
 
-def _folders(study: Study, recipe: str) -> set[str]:
+def _folders(study: Study, of: StudyRecipe) -> set[str]:
     """The languages on which a recipe's encoders are trained; none for published encoders."""
-    spec = study.recipes[recipe]
-    if not spec.made:
+    if not of.spec.made:
         return set()
-    of = StudyRecipe.get(study, recipe)
     folders = {folder for folder in map(of.folder, of.codes) if not of.is_pivot(folder)}
     names = of.every_backbone
-    trained = [code for code in folders if not all(published.encoder(study, name, recipe, code) for name in names)]
+    trained = [code for code in folders if not all(published.encoder(study, name, of.name, code) for name in names)]
     return {code for folder in trained for code in of.languages(folder)}
 
 
-def _training_data(study: Study, recipe: str, folders: set[str]) -> None:
+def _training_data(study: Study, of: StudyRecipe, folders: set[str]) -> None:
     """Check that a recipe's training data have a source: NLI triplets, or text of its languages and the pivot."""
-    spec = study.recipes[recipe]
-    if folders and not study.corpora.nli and _trains_on_nli(study, recipe, folders):
+    recipe, spec = of.name, of.spec
+    if folders and not study.corpora.nli and _trains_on_nli(study, of, folders):
         raise UserError(
             f"corpora.nli: no source; recipe {recipe} needs NLI triplets in {study.pivot}: give a file, say"
         )
     identified = _identified(study, spec)
     if spec.data.translated:
-        _translated(study, recipe, folders)
+        _translated(study, of, folders)
     for code in sorted(folders):
-        if ready := not StudyRecipe.get(study, recipe).is_written(code) and spec.drawn is None:
+        if ready := not of.is_written(code) and spec.drawn is None:
             corpus = DRAWN.get(spec.data.origin, spec.data.origin)
             if (source := study.corpus(corpus, code)) is None:
                 raise UserError(f"corpora: no {corpus} in {code}, from which recipe {recipe} learns; give a source")
@@ -162,16 +150,16 @@ def _one_language_each(study: Study, recipe: str, folders: set[str]) -> None:
             continue
         if (other := read.setdefault(source.dump(), code)) != code:
             raise UserError(
-                f"{_corpus_key(study, corpus, code)}: recipe {recipe} would train {other} and {code} on the same file, "
-                f"{next(source.readings()).file}; write {{lang}} in its name, or give {code} its own as "
+                f"{study.given_corpus(corpus, code)[0]}: recipe {recipe} would train {other} and {code} on the same "
+                f"file, {next(source.readings()).file}; write {{lang}} in its name, or give {code} its own as "
                 f"languages.{code}.{'corpus' if corpus == 'text' else f'corpora.{corpus}'}, or limit the recipe by "
                 f"only: {{languages: [{other}]}}"
             )
 
 
-def _translated(study: Study, recipe: str, folders: set[str]) -> None:
+def _translated(study: Study, of: StudyRecipe, folders: set[str]) -> None:
     """There are sentences to translate, and a translator that has a code for each language."""
-    corpus, name = study.recipes[recipe].data.translated, StudyRecipe.get(study, recipe).writer
+    corpus, name = of.spec.data.translated, of.writer
     if study.corpus(corpus, study.pivot) is None:
         raise UserError(f"corpora.others.{corpus}: nothing for {study.pivot}, which {name} translates; give a source")
     for code in sorted({*folders, study.pivot}):
@@ -180,14 +168,11 @@ def _translated(study: Study, recipe: str, folders: set[str]) -> None:
                 f"languages.{code}: {name} translates by the codes of NLLB, and none is known; set "
                 "`codes: {flores: ...}`, like eng_Latn"
             )
-    others = {
-        one.data.translated: other
-        for other, one in study.recipes.items()
-        if one.data.translated and StudyRecipe.get(study, other).writer == name
-    }
+    every = [one for one in StudyRecipe.every(study) if one.spec.data.translated]
+    others = {one.spec.data.translated for one in every if one.writer == name}
     if len(others) > 1:
         raise UserError(
-            f"recipes.{recipe}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator one corpus; "
+            f"recipes.{of.name}.data.by: {name} translates {' and '.join(sorted(others))}, and a generator one corpus; "
             f"name another one that has the same settings, written out: one `like: {name}` would share its translations"
         )
 
@@ -202,9 +187,9 @@ def _identified(study: Study, spec: Recipe) -> str:
     return "`anchors.language_id` and `audit.language_id`" if told else ""
 
 
-def _trains_on_nli(study: Study, recipe: str, folders: set[str]) -> bool:
+def _trains_on_nli(study: Study, of: StudyRecipe, folders: set[str]) -> bool:
     """Whether a recipe's encoders, or its generator's task adapters, train on NLI triplets in the pivot language."""
-    spec, of = study.recipes[recipe], StudyRecipe.get(study, recipe)
+    spec = of.spec
     if not spec.written:
         return bool(spec.data and spec.data.origin == "nli")
     if not of.needs_adapters:
@@ -272,8 +257,8 @@ SUPPLIES = {"composed": _composition, "cross-lingual": _xllora, "none": lambda s
 
 def _published(study: Study) -> None:
     """What others have made, where the study takes it."""
-    for name, recipe in study.recipes.items():
-        of = StudyRecipe.get(study, name)
+    for of in StudyRecipe.every(study):
+        name, recipe = of.name, of.spec
         if of.taken:
             _all_or_none(study, of)
         for code in of.codes:

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from itertools import product
 
-from seedbed.evaluation.protocols import Protocol, declared, which
+from seedbed.evaluation.protocols import Protocol, which
 from seedbed.languages import placeholders, registry
 from seedbed.names import languages_of
 from seedbed.settings import require_known
@@ -18,7 +18,7 @@ def of_tasks(study: Study) -> None:
     """Check that what tasks name exists, and that those that need a training set have one."""
     for name, task in study.tasks.items():
         require_known(f"tasks.{name}.set_of", "task", task.set_of, study.tasks)
-        if declared(task.protocol).learns and study.tasks[study.test_set(name)].train is None:
+        if study.declared[name].learns and study.tasks[study.test_set(name)].train is None:
             raise ValueError(
                 f"tasks.{name}: no training set; protocol {task.protocol} needs `train`, or `set_of` a task with one"
             )
@@ -26,7 +26,9 @@ def of_tasks(study: Study) -> None:
             other = study.tasks[task.set_of].set_of
             raise ValueError(f"tasks.{name}.set_of: {task.set_of} has no sets of its own; name {other}, whose it has")
         require_known(f"tasks.{name}.apart_from", "corpus", task.apart_from, study.roles)
-        require_known(f"tasks.{name}.languages", "language", task.languages, {*study.languages, *registry()})
+        paired = [] if task.pairs == "all" else [code for pair in task.pairs for code in languages_of(pair)]
+        for key, named in (("languages", task.languages), ("pairs", paired)):
+            require_known(f"tasks.{name}.{key}", "language", named, {*study.languages, *registry()})
 
 
 def of_training_sets(study: Study) -> None:
@@ -40,13 +42,6 @@ def of_training_sets(study: Study) -> None:
                 "another split, or separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and "
                 "`first`"
             )
-
-
-def of_language_pairs(study: Study) -> None:
-    """Check that the pairs that tasks test are of known languages."""
-    for name, task in study.tasks.items():
-        named = [] if task.pairs == "all" else [code for pair in task.pairs for code in languages_of(pair)]
-        require_known(f"tasks.{name}.pairs", "language", named, {*study.languages, *registry()})
 
 
 def of_fusions(study: Study) -> None:
@@ -80,11 +75,12 @@ def of_compute(study: Study) -> None:
     if not (spec := study.compute):
         return
     require_known("compute.task", "task", [spec.task], study.tasks)
-    if not declared(protocol := study.tasks[spec.task].protocol).learns:
+    task = study.tasks[spec.task]
+    if not study.declared[spec.task].learns:
         learning = " or ".join(which(lambda one: one.learns))
-        raise ValueError(f"compute.task: {spec.task} is {protocol}; labels are of a task of {learning}")
-    if (distance := study.tasks[spec.task].distance) != "euclidean":
-        raise ValueError(f"compute.task: {spec.task} searches by {distance}; the formulae are of euclidean")
+        raise ValueError(f"compute.task: {spec.task} is {task.protocol}; labels are of a task of {learning}")
+    if task.distance != "euclidean":
+        raise ValueError(f"compute.task: {spec.task} searches by {task.distance}; the formulae are of euclidean")
     require_known("compute.language", "language", [spec.language], study.tested_by(spec.task))
     referred(study, "compute.encoder", spec.encoder)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
@@ -104,7 +100,7 @@ def of_compute(study: Study) -> None:
 def _dev(study: Study, where: str, dev: str, fits: Callable[[Protocol], bool], chosen: str) -> None:
     """A task that chooses is one of development: its rows are no test's."""
     require_known(where, "task", dev, study.tasks)
-    if not fits(declared(study.tasks[dev].protocol)) or not study.tasks[dev].on_request:
+    if not fits(study.declared[dev]) or not study.tasks[dev].on_request:
         raise ValueError(f"{where}: {dev} must be a {' or '.join(which(fits))} task with `on_request: true`")
     if not study.tested_by(dev):
         raise ValueError(f"{where}: {dev} has no set in any language of the study")

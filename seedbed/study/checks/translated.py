@@ -36,12 +36,12 @@ def of_pairs(study: Study) -> None:
 
 def of_readers(study: Study) -> None:
     """Check the recipes that take translations as input, and that no other recipe names a backbone that is a pair."""
-    for name, recipe in study.recipes.items():
-        if recipe.paired:
-            _reads(study, name, recipe)
-        elif wrong := sorted({*(recipe.only.backbones or [])} & {*study.paired}):
+    for of in StudyRecipe.every(study):
+        if of.spec.paired:
+            _reads(study, of)
+        elif wrong := sorted({*(of.spec.only.backbones or [])} & {*study.paired}):
             raise ValueError(
-                f"recipes.{name}.only.backbones: {wrong[0]} is a pair, and this recipe reads no translation"
+                f"recipes.{of.name}.only.backbones: {wrong[0]} is a pair, and this recipe reads no translation"
             )
 
 
@@ -63,18 +63,18 @@ def referred(study: Study, where: str, of: Reference, *, given: bool = True) -> 
         raise ValueError(f"{where}: {of.recipe} reads translations, and has none here; take one that reads texts alone")
 
 
-def _reads(study: Study, name: str, recipe: Recipe) -> None:
+def _reads(study: Study, of: StudyRecipe) -> None:
     """Check a recipe that takes translations as input, or chooses among them."""
-    where = f"recipes.{name}"
+    recipe, where = of.spec, f"recipes.{of.name}"
     _says_which(where, recipe)
     _names_known(study, where, recipe)
     if not study.paired:
         raise ValueError(f"{where}: it reads translations, and no backbone is a `pair`; add one")
     require_known(f"{where}.only.backbones", "pair", recipe.only.backbones, study.paired)
-    _chooses(study, name, recipe)
+    _chooses(study, of)
     if recipe.english.fusion and recipe.data.from_languages == "pivot":
         raise ValueError(f"{where}.data.from_languages: pivot; a text in {study.pivot} is its own translation")
-    if recipe.english.fusion == "prefix" and not StudyRecipe.get(study, name).anchored:
+    if recipe.english.fusion == "prefix" and not of.anchored:
         raise ValueError(f"{where}.english.fusion: prefix, and it starts from no anchored encoder; name one as `from`")
 
 
@@ -125,10 +125,10 @@ def _names_known(study: Study, where: str, recipe: Recipe) -> None:
             )
 
 
-def _chooses(study: Study, name: str, recipe: Recipe) -> None:
+def _chooses(study: Study, of: StudyRecipe) -> None:
     """Check that what chooses among translations exists, and can choose among those of this recipe."""
-    where, english = f"recipes.{name}", recipe.english
-    chooser = StudyRecipe.get(study, name).chooser if english.fusion else ""
+    where, english = f"recipes.{of.name}", of.spec.english
+    chooser = of.chooser if english.fusion else ""
     if english.actor and not study.recipes[english.actor].paired:
         raise ValueError(
             f"{where}.english.actor: {english.actor} chooses nothing; name a recipe with `data: {{candidates: ...}}`"
@@ -140,14 +140,14 @@ def _chooses(study: Study, name: str, recipe: Recipe) -> None:
     if english.choose == "critic" and (english.similarity == NONE or not (chooser or english.similarity)):
         raise ValueError(f"{where}.english.choose: critic needs a similarity; name a backbone as `similarity`")
     if english.choose == "actor":
-        _require_a_choice(where, recipe)
+        _require_a_choice(where, of.spec)
         has, had = english.similarity or NONE, study.recipes[chooser].english.similarity or NONE
         if has != had:
             raise ValueError(
                 f"{where}.english.similarity: {has}, and the policy of {chooser} was trained with {had}; give the same"
             )
     own = chooser and study.recipes[chooser].data.from_languages == "own"
-    if own and chooser != StudyRecipe.get(study, name).anchored:
+    if own and chooser != of.anchored:
         raise ValueError(
             f"{where}.english.actor: {chooser} is made for each language; start from it, or give that "
             "`data: {from_languages: all}`"

@@ -59,7 +59,7 @@ class Weights(OfModel, rule="fetch_model", place=paths.WEIGHTS):
         return (published.adapter if self.of_generator else published.encoder)(study, owner, *what)
 
     def settings(self) -> dict[str, Any]:
-        return {"source": self.source, "downloads": self.study.downloads, "lock": self.study.lock}
+        return {"source": self.source}
 
     def code(self) -> Code:
         """The code that converts weights to safetensors, which the program imports by the name of a format."""
@@ -110,7 +110,7 @@ class Adapter(OfGenerator):
         """
         spec = self.based_on.spec
         training = {"lora": spec.lora, "style": spec.prompts, "dtype": spec.dtype}
-        return {"name": self.based_on.model, "language": self.language, **training, **self.resumable}
+        return {"name": self.based_on.model, "language": self.language, **training}
 
     def code(self) -> Code:
         return Code(data=(self.prompts,))
@@ -212,7 +212,6 @@ class XlloraExamples(
             "generator": self.based_on.written_with("shots"),
             "language": self.study.names[self.study.pivot],
             "count": self.based_on.spec.lora.examples,
-            "state": self.study.state,
         }
 
     def code(self) -> Code:

@@ -40,7 +40,7 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
         return {"encoder": encoder.path, "texts": triplets if written else self.at(paths.CORPUS)}
 
     def settings(self) -> dict[str, Any]:
-        return {"columns": self.columns, "state": self.study.state}
+        return {"columns": self.columns}
 
     def load(self, sizes: Sizes) -> Load:
         return sizes.mining(self.backbone)
@@ -76,7 +76,6 @@ class JointAdapters(Product, rule="align_encoders", place=paths.JOINT):
             "objective": objective_of(objective),
             "training": self.made_by.training,
             "about": {"backbone": self.backbone, "recipe": self.recipe} | about,
-            **self.resumable,
         }
 
     def code(self) -> Code:

@@ -41,20 +41,20 @@ class Available(Part):
                 gives=recipe.gives,
                 transformer=recipe.transformer,
             )
-            for recipe in (StudyRecipe.get(self.study, name) for name in self.study.recipes)
+            for recipe in StudyRecipe.every(self.study)
         ]
 
     @cached_property
     def backbones(self) -> dict[str, AvailableModel]:
         """The backbones that a table of encoders can show."""
         return {
-            name: AvailableModel(
-                paper=spec.paper,
-                on_request=spec.on_request,
-                fused=bool(spec.fusion),
-                tasks=StudyBackbone.get(self.study, name).scored_on,
+            one.name: AvailableModel(
+                paper=one.spec.paper,
+                on_request=one.spec.on_request,
+                fused=bool(one.spec.fusion),
+                tasks=one.scored_on,
             )
-            for name, spec in self.study.backbones.items()
+            for one in StudyBackbone.every(self.study)
         }
 
     @cached_property
@@ -92,13 +92,13 @@ class Available(Part):
     def classifiers(self) -> dict[str, AvailableModel]:
         """The classifiers that tables can show."""
         return {
-            name: AvailableModel(
-                paper=spec.paper,
-                on_request=spec.on_request,
-                languages=spec.languages,
-                tasks=classifier.StudyClassifier.get(self.study, name).tasks,
+            one.name: AvailableModel(
+                paper=one.spec.paper,
+                on_request=one.spec.on_request,
+                languages=one.spec.languages,
+                tasks=one.tasks,
             )
-            for name, spec in self.study.classifiers.items()
+            for one in classifier.StudyClassifier.every(self.study)
         }
 
     @cached_property

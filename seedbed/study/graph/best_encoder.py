@@ -63,7 +63,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
     # ---- The encoders.
 
     def systems(self, task: str) -> dict[str, list[System]]:
-        """Backbone -> the recipes among whose encoders one is chosen, without those whose scale `task` chose.
+        """Backbone -> the recipes among whose encoders one is chosen, without those whose scale a task chose.
 
         Fusions and API embedding models are left out, since they have no weights to download, and so are recipes that
         only switch adapters off, since they make no encoder. Optional backbones and recipes are left out too.
@@ -78,15 +78,19 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
                 found[backbone] = own
         return found
 
-    @cached_property
-    def candidates(self) -> list[Encoder]:
-        """Every encoder that may be chosen."""
+    def encoders(self, task: str) -> list[Encoder]:
+        """The encoders of `systems`."""
         return [
             Encoder.get(self.study, backbone, system.recipe, system.folder(self.lang), seed)
-            for backbone, own in self.systems(self.reported_on).items()
+            for backbone, own in self.systems(task).items()
             for system in own
             for seed in system.seeds
         ]
+
+    @cached_property
+    def candidates(self) -> list[Encoder]:
+        """Every encoder that may be chosen."""
+        return self.encoders(self.reported_on)
 
     @property
     def recommended(self) -> Encoder | None:
@@ -152,7 +156,6 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
             "also": [self.blocks(task) for task in self.shown_on],
             "why": study.best.why,
             "limits": study.best.limits,
-            "statistics": study.statistics,
             "root": study.results,
         }
 
@@ -202,16 +205,6 @@ class Answer(Part):
         """The encoders of a language of which the study chooses none, or, where it chooses nothing, of one without a
         test set; none of a language with `on_request`.
         """
-        study = self.study
-        shown = BestEncoder.get(study, code).exists if study.best else study.tests_by_language[code]
-        if shown or code in study.reserved:
-            return []
-        return [
-            Encoder.get(study, backbone, recipe.name, recipe.folder(code), seed)
-            for recipe in (StudyRecipe.get(study, name) for name in study.recipes)
-            if recipe.spec.made and not recipe.spec.on_request and recipe.maker == recipe
-            if code in recipe.codes
-            for backbone in recipe.every_backbone
-            if not (study.backbones[backbone].on_request or study.backbones[backbone].fusion)
-            for seed in recipe.seeds
-        ]
+        study, best = self.study, BestEncoder.get(self.study, code)
+        shown = best.exists if study.best else best.tested
+        return [] if shown or code in study.reserved else [one for one in best.encoders("") if one.spec.made]

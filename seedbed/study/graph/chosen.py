@@ -120,7 +120,6 @@ class ChosenTranslations(Product, rule="choose_translations", place=paths.CHOICE
         return {
             "how": Chosen(choose=english.choose, similarity=english.similarity != "none", **weighed),
             "endpoints": endpoints_of(self.study, [english.similarity]),
-            "state": self.study.state,
         }
 
     def load(self, sizes: Sizes) -> Load:

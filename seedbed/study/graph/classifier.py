@@ -12,7 +12,6 @@ from seedbed.classifiers import learners
 from seedbed.classifiers.settings import BASELINES, IN_CONTEXT, REASONING, VARIANTS, Classifier, Examples
 from seedbed.encoders.settings import Reference
 from seedbed.encoders.tuning_settings import FineTuning, Reading
-from seedbed.evaluation.protocols import declared
 from seedbed.generators.settings import Generator
 from seedbed.resources import resource
 from seedbed.study import paths
@@ -21,7 +20,7 @@ from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.corpus import Corpus
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Part, Study, once_per_study
+from seedbed.study.model import Entry, Study, once_per_study
 from seedbed.study.paths import at
 from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load, Sizes
@@ -39,15 +38,10 @@ TRANSLATED = REASONING[1]
 
 
 @dataclass(frozen=True)
-class StudyClassifier(Part):
+class StudyClassifier(Entry[Classifier]):
     """A classifier of the study. Its variants: untrained, with an adapter, or in context."""
 
-    name: str
-
-    @property
-    def spec(self) -> Classifier:
-        """Its settings: its entry in the study's `classifiers`."""
-        return self.study.classifiers[self.name]
+    group = "classifiers"
 
     @property
     def learner(self) -> Classifier | Generator:
@@ -235,7 +229,6 @@ class ClassifierAdapter(OfClassifier, rule="train_classifier", place=paths.CLASS
             "kind": self.kind,
             "language": self.study.names[self.lang],
             "name": self.owner.model,
-            **self.resumable,
         }
 
     def code(self) -> Code:
@@ -288,7 +281,6 @@ class FineTuned(OfClassifier, rule="fine_tune", place=paths.FINE_TUNED):
             "prefix": self.prefix,
             "dtype": spec.dtype,
             "about": self.owner.about("fine-tuned", self.lang),
-            **self.resumable,
         }
 
     def load(self, sizes: Sizes) -> Load:
@@ -322,7 +314,7 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
     def learning(self) -> FineTuning | Reading:
         """How encoders are fine-tuned for the task."""
         spec = self.study.tasks[self.task]
-        return spec.reading if "reading" in declared(spec.protocol).options else spec.fine_tuning
+        return spec.reading if "reading" in self.study.declared[self.task].options else spec.fine_tuning
 
     @property
     def tests(self) -> dict[str, str]:
@@ -359,7 +351,6 @@ class TunedEncoder(Product, rule="tune_encoder", place=paths.TUNED):
             "prefix": self.encoder.plain_prefix,
             "dtype": self.encoder.made_by.training.precision,
             "about": self.encoder.described() | trained_on,
-            **self.resumable,
         }
 
     def code(self) -> Code:

@@ -1,6 +1,6 @@
 """Sentences: the source of each corpus, samples of it, and the test sets whose texts neither may contain."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
@@ -10,7 +10,6 @@ from typing import Any
 from seedbed.corpora.read import folders
 from seedbed.corpora.settings import Anchors as Drawing
 from seedbed.corpora.settings import Source
-from seedbed.evaluation.protocols import declared
 from seedbed.io import UserError
 from seedbed.names import SEED_PAIRS, languages_of, task_of
 from seedbed.study import leakage, paths, published
@@ -54,7 +53,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         Raises:
             UserError: there is no source.
         """
-        if found := self._source():
+        if found := self._entry[0]:
             return found
         if missing := lacking(self.study, self.task):
             raise UserError(f"no {self.corpus} corpus of {self.lang}: {missing}")
@@ -63,33 +62,36 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
             f"`languages.{self.lang}`"
         )
 
-    def _source(self) -> Source | None:
-        study, name = self.study, self.corpus
-        owner, _, what = name.partition("+")
-        if what == GIVEN:
-            return StudyTranslator.get(study, owner).given(self.lang)
-        if what:
-            return published.triplets(study, owner, what, self.lang)
-        if name in study.roles:
-            return study.corpus(name, self.lang)
-        return (study.test if self.task == name else study.training_set)(self.task, self.lang)
-
     @property
     def form(self) -> dict[str, Any]:
         """Its kind; of a test set also its scale, and whether its texts stay as they are."""
-        what = self.corpus.partition("+")[2]
+        return self._entry[1]
+
+    @cached_property
+    def _entry(self) -> tuple[Source | None, dict[str, Any]]:
+        """Its source, if there is one, and its form."""
+        study, name = self.study, self.corpus
+        owner, _, what = name.partition("+")
         if what == GIVEN:
-            return {"kind": "translations", "test": True}
-        if kind := self.study.roles.get(self.corpus) or ("triplets" if what else ""):
-            return {"kind": kind}
-        task = self.study.tasks[self.task]
-        return {"kind": declared(task.protocol).kind, "test": not task.clean, "scale": task.scale}
+            return StudyTranslator.get(study, owner).given(self.lang), {"kind": "translations", "test": True}
+        if what:
+            return published.triplets(study, owner, what, self.lang), {"kind": "triplets"}
+        if name in study.roles:
+            return study.corpus(name, self.lang), {"kind": study.roles[name]}
+        task, found = study.tasks[self.task], study.test if self.task == name else study.training_set
+        form = {"kind": study.declared[self.task].kind, "test": not task.clean, "scale": task.scale}
+        return found(self.task, self.lang), form
 
     # ---- What is tested.
 
-    def precedes(self, task: str) -> bool:
-        """Whether encoders were trained on it before the task was added; then the test set drops texts that it has."""
-        return self.corpus in self.study.tasks[self.study.test_set(task)].apart_from
+    def _tests(self, languages: Set[str]) -> list[tuple[str, str]]:
+        """Task and language, or order of two, of the test sets with texts in some languages. Those of tasks that were
+        added after encoders were trained on it are left out: they drop the texts that it has.
+        """
+        study = self.study
+        sets = {(task, code) for code in languages for task in study.held_out(code)}
+        sets |= {(task, order) for task, order in study.own_sets if languages & {*languages_of(order)}}
+        return [one for one in sets if self.corpus not in study.tasks[study.test_set(one[0])].apart_from]
 
     def held_out(self, recipes: Iterable[str]) -> list[str]:
         """The test sets whose texts samples of the corpus, and triplets generated for samples, must not contain.
@@ -102,10 +104,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         """
         study = self.study
         met = {self.lang}.union(*(served(study).get((name, self.lang), ()) for name in recipes))
-        met &= study.languages.keys()
-        sets = {(task, code) for code in met for task in study.held_out(code) if not self.precedes(task)}
-        sets |= {(task, order) for task, order in study.own_sets if met & {*languages_of(order)}}
-        return sorted({Corpus.of_test(study, *one) for one in sets})
+        return sorted({Corpus.of_test(study, *one) for one in self._tests(met & study.languages.keys())})
 
     def kept_apart(self) -> list[str]:
         """Test sets whose texts none of its rows may contain. For pairs, queries and candidates that encoders train on
@@ -117,8 +116,7 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         study = self.study
         if not leakage.trained_on_whole(study, self.corpus):
             return []
-        every = {(task, code) for code in study.languages for task in study.held_out(code)} | {*study.own_sets}
-        sets = [(task, code) for task, code in every if not self.precedes(task)]
+        sets = self._tests(study.languages.keys())
         tests = {Corpus.of_test(study, task, code) for task, code in sets}
         names = self._whose_english()
         english = {
@@ -136,8 +134,8 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         study = self.study
         if self.corpus not in study.corpora.others:
             return []  # a generator whose adapter is trained on a built-in corpus would wait for its own translations
-        trained = (spec for name, spec in study.recipes.items() if StudyRecipe.get(study, name).involves_training)
-        read = {one for spec in trained for one in spec.english.translators}
+        trained = [of.spec.english for of in StudyRecipe.every(study) if of.involves_training]
+        read = {one for english in trained for one in english.translators}
         return [name for name, translator in study.translators.items() if translator.given or name in read]
 
     # ---- Its job.
@@ -152,11 +150,9 @@ class Corpus(Product, rule="fetch_corpus", place=paths.CORPUS):
         return {"tests": self.kept_apart(), "trained": trained}
 
     def settings(self) -> dict[str, Any]:
-        study, form = self.study, self.form
-        kept = {"downloads": study.downloads, "lock": study.lock}
-        if not form.get("test"):  # no bounds drop a row of a test set
-            kept["cleaning"] = study.cleaning
-        return form | {"source": self.source} | kept
+        form = self.form
+        bounds = {} if form.get("test") else {"cleaning": self.study.cleaning}  # no bounds drop a row of a test set
+        return form | {"source": self.source} | bounds
 
     def local_files(self) -> list[Path]:
         return self.source.local_files()

@@ -52,7 +52,7 @@ class AdaptedEncoder(Derived, rule="adapt_backbone"):
     """An encoder after masked language modelling."""
 
     def settings(self) -> dict[str, Any]:
-        return super().settings() | {"masked": self.spec.minimises, **self.resumable}
+        return super().settings() | {"masked": self.spec.minimises}
 
     def load(self, sizes: Sizes) -> Load:
         """Masked language modelling of a backbone, which is no larger with the vocabulary of one language."""
@@ -117,7 +117,6 @@ class FusedEncoder(Encoder, rule="fuse_encoders"):
             "weights": self.fusion.weights,
             "endpoints": endpoints_of(self.study, [self.backbone]),
             "about": self.described(),
-            "state": self.study.state,
         }
 
     def code(self) -> Code:

@@ -340,7 +340,6 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
             "endpoint": self.endpoint,
             "endpoints": endpoints_of(self.study, refers),
             "about": self.lineage(),
-            **self.resumable,
         }
 
     def code(self) -> Code:

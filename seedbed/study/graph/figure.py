@@ -91,7 +91,6 @@ class MapPoints(Product, rule="map_texts", place=paths.MAP):
             "pivot": self.study.pivot,
             "batch_size": self.study.tasks[spec.task].batch_size,
             "endpoints": endpoints_of(self.study, [self.backbone]),
-            "state": self.study.state,
         }
 
     def load(self, sizes: Sizes) -> Load:

@@ -28,8 +28,7 @@ class Neighbours(Product, rule="mine_neighbours", place=paths.NEIGHBOURS):
         return {"weights": self.based_on.weights(self.lang), "pairs": self.at(paths.SEED_PAIRS), "pool": pool}
 
     def settings(self) -> dict[str, Any]:
-        prefix = self.based_on.plain_prefix()
-        return {"mining": self.study.mining[self.mining], "prefix": prefix, "state": self.study.state}
+        return {"mining": self.study.mining[self.mining], "prefix": self.based_on.plain_prefix()}
 
     def load(self, sizes: Sizes) -> Load:
         return sizes.mining(self.backbone)

@@ -84,17 +84,14 @@ class Product(Part):
         """Which of the files in envs/ has what its program runs in."""
         return StudyGenerator.get(self.study, self.writer).environment if self.writer else MAIN
 
-    @property
-    def resumable(self) -> dict[str, Any]:
-        """Arguments of a training program that can resume after it was killed."""
-        return {"state": self.study.state, "checkpoint_minutes": self.study.checkpoint_minutes}
-
     def inputs(self) -> dict[str, Files]:
         """The files that its job reads, by the names of its program's arguments."""
         return {}
 
     def settings(self) -> dict[str, Any]:
-        """The other arguments of its program; those that are named as a wildcard or an output need not be given."""
+        """The other arguments of its program; those that are named as a wildcard, an output or one of `jobs.OF_STUDY`
+        need not be given.
+        """
         return {}
 
     def code(self) -> Code:

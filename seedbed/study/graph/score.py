@@ -275,9 +275,7 @@ class Scores(Product, rule="score", place=paths.SCORES):
     def _asked_in_english(self) -> list[str]:
         """The English that a variant of a classifier, or the encoder that helps it, reads in a language."""
         if of := self.classifier.helping(self.recipe):
-            recipe = StudyRecipe.get(self.study, of.recipe)
-            lang = recipe.folder(self.test_lang)
-            return Encoder.get(self.study, of.backbone, of.recipe, lang, recipe.seed()).chosen(self._sets_of_texts())
+            return Encoder.resolved(self.study, of.backbone, of.recipe, self.test_lang).chosen(self._sets_of_texts())
         spec = self.classifier.spec.reasoning
         translator = spec.english if spec and self.recipe == TRANSLATED else ""
         asked = dict.fromkeys(self._sets_of_texts()) if translator else ()
@@ -335,7 +333,6 @@ class Scores(Product, rule="score", place=paths.SCORES):
             "generators": [self.classifier.answering()] if self.writer else [],
             "endpoints": self.endpoints,
             "scores": [one.at(paths.SCORED, seed=seed) for one in self.by_variant for seed in seeds],
-            "state": study.state,
         }
 
     def code(self) -> Code:

@@ -85,7 +85,7 @@ class Table(Product, rule="tabulate", place=paths.TABLE):
         }
 
     def settings(self) -> dict[str, Any]:
-        return {"statistics": self.study.statistics, "scores": f"{self.study.results}/scores"}
+        return {"scores": f"{self.study.results}/scores"}
 
     def code(self) -> Code:
         """Its spec, the paper's numbers, and the metrics that are loaded by name."""

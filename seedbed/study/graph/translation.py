@@ -11,12 +11,13 @@ from seedbed.corpora.settings import COLUMNS, NO_TEXT, Source
 from seedbed.corpora.shape.choices import OPTIONS
 from seedbed.generators.writing.translation_settings import Judge, Translator
 from seedbed.io import UserError
+from seedbed.languages import filled, placeholders
 from seedbed.names import DRAWN, languages_of, task_of, training_set_of
 from seedbed.resources import resource
 from seedbed.study import paths
 from seedbed.study.generator import StudyGenerator
 from seedbed.study.graph.product import Code, Files, Product
-from seedbed.study.model import Part, Study
+from seedbed.study.model import Entry, Study
 from seedbed.study.paths import at
 from seedbed.study.sizes import Load, Sizes
 
@@ -35,15 +36,10 @@ def translations_of(study: Study, translators: Iterable[str], corpus: str, lang:
 
 
 @dataclass(frozen=True)
-class StudyTranslator(Part):
+class StudyTranslator(Entry[Translator]):
     """A translator of the study: a generator, or given translations."""
 
-    name: str
-
-    @property
-    def spec(self) -> Translator:
-        """Its settings: its entry in the study's `translators`."""
-        return self.study.translators[self.name]
+    group = "translators"
 
     def given(self, lang: str) -> Source | None:
         """The source of its given translations of a language; None: it has none, or a generator translates."""
@@ -53,23 +49,15 @@ class StudyTranslator(Part):
         """The code by which its model knows a language, such as `swh_Latn`.
 
         Raises:
-            UserError: the translator's `code` names no column of the registry, or the column is empty for the language.
+            UserError: a column of the registry that the translator's `code` names is empty for the language.
         """
         template, facts = self.spec.code, self.study.facts(lang)
-        try:
-            found = template.format_map(facts)
-            lacking = any(f"{{{name}}}" in template and not value for name, value in facts.items())
-        except (KeyError, ValueError, IndexError, AttributeError):
-            known = ", ".join(sorted(facts))
-            raise UserError(
-                f"translators.{self.name}.code: {template!r} names no registry column; known: {known}"
-            ) from None
-        if lacking:
+        if not all(map(facts.get, placeholders(template))):
             raise UserError(
                 f"translators.{self.name}.code: nothing for {template} of {lang} in the registry; set "
                 f"`languages.{lang}.codes`, or translate {lang} by another translator"
             )
-        return found
+        return filled(template, facts)
 
 
 class OfTexts(Product):
@@ -135,7 +123,6 @@ class OfTexts(Product):
             "languages": self.languages,
             "pivot": self.study.pivot,
             "generator": generator,
-            "state": self.study.state,
         }
 
     def code(self) -> Code:

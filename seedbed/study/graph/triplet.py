@@ -33,7 +33,7 @@ class Written(OfGenerator):
     @cached_property
     def recipes(self) -> dict[str, Recipe]:
         """The recipes that are trained on them, in any language."""
-        every = (StudyRecipe.get(self.study, name) for name in self.study.recipes)
+        every = StudyRecipe.every(self.study)
         return {of.name: of.spec for of in every if of.spec.written == self.method and of.writer == self.generator}
 
     # ---- What they are written for.
@@ -109,24 +109,18 @@ class Shard(Written, rule="synthesise", place=paths.SHARD):
         composed = self.based_on.spec.composition.scale
         return self.based_on.composed_adapters(lang) if composed else self.based_on.task_adapters()
 
-    @property
-    def codes(self) -> list[str]:
-        """The codes of a translator's source and target language; empty: nothing is translated."""
-        languages = (self.study.pivot, self.lang) if self.method == TRANSLATION else ()
-        return [self.study.facts(code)["flores"] for code in languages]
-
     def inputs(self) -> dict[str, Files]:
         return {"base": self.based_on.weights, "anchors": self.anchors, "adapters": self.adapters}
 
     def settings(self) -> dict[str, Any]:
+        sides = (self.study.pivot, self.lang) if self.method == TRANSLATION else ()
         return {
             "name": self.generator,
             "generator": self.based_on.written_with("lora", "xllora"),
             "language": self.output["name"],
             "shards": self.shards,
             "rows": self.rows,
-            "translated": self.codes,
-            "state": self.study.state,
+            "translated": [self.study.facts(code)["flores"] for code in sides],
         }
 
     def code(self) -> Code:

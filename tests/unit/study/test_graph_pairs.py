@@ -9,7 +9,7 @@ import pytest
 
 from seedbed import yamls
 from seedbed.study.checks.checkpoints import of_switched_adapters
-from seedbed.study.checks.tasks import of_language_pairs
+from seedbed.study.checks.tasks import of_tasks
 from seedbed.study.graph.corpus import Anchors, SeedPairs
 from seedbed.study.graph.encoder import Encoder
 from seedbed.study.graph.report import Report
@@ -44,7 +44,7 @@ def study(**changes: Any) -> Study:
 
 
 def require_fitting(found: Study) -> None:
-    of_language_pairs(found)
+    of_tasks(found)
     of_switched_adapters(found)
 
 

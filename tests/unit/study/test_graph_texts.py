@@ -68,6 +68,16 @@ def test_a_test_set_is_apart_from_the_corpora_of_its_own_languages() -> None:
         of_sources(Study.model_validate(changes | {"languages": {"swh": languages["swh"]}}))
 
 
+def test_anchors_wait_for_no_set_of_two_languages_that_is_apart_from_them() -> None:
+    def tests(**changes: Any) -> list[str]:
+        task = {"protocol": "sts", "pairs": {"hau-swh": {"file": "README.md"}}} | changes
+        alone = {"generators": {}, "classifiers": {}, "compute": None, "recipes": {"base": {}}}
+        study = study_of(TOLD, languages={"hau": {}, "swh": {}}, tasks={"sts": task}, **alone)
+        return [within(file, study) for file in Anchors.get(study, "hau", "anchors").inputs()["tests"]]
+
+    assert tests() == ["corpora/hau-swh/sts.tsv"] and tests(apart_from=["text"]) == []
+
+
 def test_a_folder_that_nobody_has_is_said() -> None:
     tasks = {
         name: {"protocol": "sts", "source": {"file": file}} for name, file in (("far", "{far}/x.tsv"), ("sts", "x"))

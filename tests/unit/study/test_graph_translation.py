@@ -59,8 +59,8 @@ def test_the_pivots_rows_are_translated_and_compared_with(study: Study) -> None:
     assert within(Triplets.get(study, *MADE).inputs()["source"], study) == "corpora/eng/paraphrases.tsv"
     assert within(written.anchors, study) == "corpora/kaz/anchors.tsv"
     assert Triplets.get(study, *WRITTEN).inputs()["source"] == ""
-    assert made.codes == ["eng_Latn", "kaz_Cyrl"]
-    assert written.codes == [] and made.code().data == ("",)
+    assert made.settings()["translated"] == ["eng_Latn", "kaz_Cyrl"]
+    assert written.settings()["translated"] == [] and made.code().data == ("",)
 
 
 def test_shards_are_as_many_as_the_source_says_rows(study: Study) -> None:
@@ -126,5 +126,5 @@ def test_a_report_shows_no_translations_of_the_pivot(study: Study, monkeypatch: 
 def test_other_recipes_are_told_of_no_translation() -> None:
     study = study_of(TOLD)
     shard = Shard.get(study, "tiny", "xllora", "hin", "0")
-    assert shard.codes == []
+    assert shard.settings()["translated"] == []
     assert within(shard.anchors, study) == "corpora/hin/anchors.tsv"

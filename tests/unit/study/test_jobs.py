@@ -61,14 +61,14 @@ def test_what_a_product_does_not_say_is_the_input_the_output_or_the_wildcard_of_
     told, recorded = found(study)
     assert told == {
         "output": "g/tiny/task/both", "base": "g/tiny/weights", "name": "t", "language": "Hausa", "triplets": "nli.tsv",
-        "polarity": "both",
+        "polarity": "both", "state": study.state, "checkpoint_minutes": study.checkpoint_minutes,
     }  # fmt: skip
     assert recorded == {"name": "t", "language": "Hausa"}, "Snakemake itself records files"
 
 
 def test_a_program_is_told_all_and_a_record_keeps_what_counts(study, given, monkeypatch) -> None:
     fast = study.generators["tiny"].updated({"batch_size": 3})
-    given(Shard, generator=fast, state=study.state, rows=0)
+    given(Shard, generator=fast, rows=0)
     monkeypatch.setattr(Shard, "inputs", lambda product: {})
     job = Wildcards(generator="tiny", method="prompting", lang="hau", shard="0")
     told, recorded = found(study, "synthesise", job)

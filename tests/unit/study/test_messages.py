@@ -83,15 +83,13 @@ def test_what_makes_an_encoder_trains_it_anew(changes, file, old, new):
 
 
 def told(tree: ast.AST) -> Iterator[ast.Constant]:
-    """The texts of errors, logs and helps, found without the code under test."""
+    """The texts of errors and logs, found without the code under test."""
     for node in ast.walk(tree):
         words: list[ast.AST] = []
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             words = node.exc.args
         elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("log.warning", "log.info", "print"):
             words = node.args
-        elif isinstance(node, ast.keyword) and node.arg == "help":
-            words = [node.value]
         inside = [one for word in words for one in ast.walk(word)]
         yield from (one for one in inside if isinstance(one, ast.Constant) and isinstance(one.value, str) and one.value)
 
@@ -105,7 +103,7 @@ def numbers(tree: ast.AST) -> Iterator[ast.AST]:
     is_call = isinstance(tree, ast.Expr) and isinstance(tree.value, ast.Call)
     words = isinstance(tree, ast.IfExp) and is_text(tree.body)
     words |= isinstance(tree, ast.Call) and isinstance(tree.func, ast.Attribute) and is_text(tree.func.value)
-    words |= isinstance(tree, ast.keyword) and tree.arg in ("help", "desc", "unit")
+    words |= isinstance(tree, ast.keyword) and tree.arg in ("desc", "unit")
     words |= isinstance(tree, ast.If) and all(isinstance(getattr(one, "value", 0), ast.JoinedStr) for one in tree.body)
     if isinstance(tree, ast.Raise | ast.JoinedStr) or is_call or words:
         return
@@ -137,7 +135,7 @@ JOBS = [TRAINING, *((program,) for program in PROGRAMS)]
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: Path(job[0]).stem)
-def test_texts_of_errors_logs_and_helps_anywhere_are_no_part(root, job):
+def test_texts_of_errors_and_logs_anywhere_are_no_part(root, job):
     def other_words(tree: ast.Module) -> None:
         for node in told(tree):
             node.value = f"{node.value} indeed"
