@@ -43,7 +43,10 @@ def main(job: Job) -> None:
     spec = job.map
     columns = ["id", *COLUMNS["parallel" if spec.pairs else "labelled_texts"]]
     sets = {language: read_table(file, columns) for language, file in job.texts.items()}
-    drawn = sample_pairs(sets, spec.pairs, spec.seed, job.pivot) if spec.pairs else sample(sets, spec.texts, spec.seed)
+    if spec.pairs:
+        drawn = sample_pairs(sets, spec.pairs, spec.seed, job.pivot)
+    else:
+        drawn = sample(sets, spec.of_each(len(sets)), spec.seed)
     with named(job.endpoints):
         embeddings = embed(job, drawn)
     write(drawn, to_plane(embeddings, spec), job.backbone, job.recipe, job.output)

@@ -15,13 +15,14 @@ POINTS = ["backbone", "recipe", "id", "language", "label", "x", "y"]
 
 
 def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFrame:
-    """Sample about `count` texts of ids that all languages share, in the order of the first set.
+    """Sample `count` ids that all languages share, or all if there are fewer, and take their texts in each language, in
+    the order of the first set.
 
     A greater count adds ids to those of a smaller one.
 
     Args:
         sets: language -> `id`, `text` and `label`; translations have the same id.
-        count: texts in all languages together; all if there are fewer.
+        count: texts of each language.
 
     Returns:
         `id`, `language`, `text` and `label`.
@@ -36,8 +37,7 @@ def sample(sets: Mapping[str, pd.DataFrame], count: int, seed: int) -> pd.DataFr
             f"map: the training sets of {', '.join(sets)} have no id in common; "
             "texts that mean the same need one id in all languages"
         )
-    wanted = max(1, round(count / len(sets)))
-    drawn = np.sort(np.random.default_rng(seed).permutation(len(shared))[:wanted])
+    drawn = np.sort(np.random.default_rng(seed).permutation(len(shared))[:count])
     texts = pd.concat([table.assign(language=language) for language, table in sets.items()])
     parts = texts.set_index("id").loc[shared.iloc[drawn]].reset_index()
     return parts[["id", "language", "text", "label"]]

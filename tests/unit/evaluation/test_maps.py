@@ -19,8 +19,9 @@ SHARED = [str(number) for number in range(10, 40)]
 
 
 def test_whole_ids_that_all_languages_share_are_drawn():
-    drawn = sample(SETS, 20, seed=3)
-    assert len(drawn) == 21  # 7 ids in 3 languages come nearest to 20
+    each = TextMap(task="t", texts=20).of_each(len(SETS))  # 7 ids in 3 languages come nearest to 20
+    drawn = sample(SETS, each, seed=3)
+    assert len(drawn) == 21
     assert list(drawn["language"]) == ["hau", "swh", "eng"] * 7
     ids = list(drawn["id"][::3])
     assert set(ids) <= set(SHARED) and ids == sorted(ids, key=int) and len(set(ids)) == 7
@@ -28,26 +29,27 @@ def test_whole_ids_that_all_languages_share_are_drawn():
 
 
 def test_a_seed_draws_the_same_and_more_texts_hold_fewer():
-    one, again, other = (sample(SETS, 30, seed) for seed in (1, 1, 2))
+    one, again, other = (sample(SETS, 10, seed) for seed in (1, 1, 2))
     pd.testing.assert_frame_equal(one, again)
     assert set(one["id"]) != set(other["id"])
-    assert set(one["id"]) < set(sample(SETS, 60, 1)["id"])
+    assert set(one["id"]) < set(sample(SETS, 20, 1)["id"])
 
 
 def test_every_id_is_drawn_about_as_often():
-    counts = pd.Series([id for seed in range(300) for id in set(sample(SETS, 30, seed)["id"])]).value_counts()
+    counts = pd.Series([id for seed in range(300) for id in set(sample(SETS, 10, seed)["id"])]).value_counts()
     assert set(counts.index) == set(SHARED)
     assert abs(counts - 100).max() < 5 * np.sqrt(300 * 1 / 3 * 2 / 3)
 
 
 @pytest.mark.parametrize(("count", "ids"), [(1, 1), (4, 1), (90, 30), (10_000, 30)])
 def test_at_least_one_id_and_at_most_all(count, ids):
-    assert sample(SETS, count, 0)["id"].nunique() == ids
+    each = TextMap(task="t", texts=count).of_each(len(SETS))
+    assert sample(SETS, each, 0)["id"].nunique() == ids
 
 
 def test_languages_without_an_id_in_common_are_told():
     with pytest.raises(UserError, match=r"hau, xho.*id in common") as error:
-        sample({"hau": SETS["hau"], "xho": texts("xho", range(90, 99))}, 20, 0)
+        sample({"hau": SETS["hau"], "xho": texts("xho", range(90, 99))}, 10, 0)
     assert "\n" not in str(error.value)
 
 
@@ -104,7 +106,7 @@ def test_neighbours_stay_neighbours(places):
 
 
 def test_a_place_that_is_no_number_is_told(tmp_path):
-    write(sample(SETS, 6, 0), np.zeros((6, 2)), "b", "r", tmp_path / "points.tsv")
+    write(sample(SETS, 2, 0), np.zeros((6, 2)), "b", "r", tmp_path / "points.tsv")
     broken = (tmp_path / "points.tsv").read_text().replace("0.000", "zero", 1)
     (tmp_path / "points.tsv").write_text(broken)
     with pytest.raises(UserError, match=r"points\.tsv: .*'zero'; expected a table made by map_texts") as error:
@@ -139,7 +141,7 @@ def test_an_encoder_that_diverged_is_told():
 
 
 def test_points_survive_the_disk_in_order(tmp_path):
-    drawn = sample({"nan": SETS["hau"], "swh": SETS["swh"]}, 4, 0)  # a language, not a number that is missing
+    drawn = sample({"nan": SETS["hau"], "swh": SETS["swh"]}, 2, 0)  # a language, not a number that is missing
     places = np.arange(8.0).reshape(4, 2) / 7
     for name in ("a", "b"):
         write(drawn, places, name, "published", tmp_path / f"{name}.tsv")
