@@ -87,8 +87,14 @@ def of_compute(study: Study) -> None:
         require_known(f"compute.{key}", "backbone", [name], study.backbones)
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
-    if not StudyRecipe.get(study, spec.encoder.recipe).transformer:
+    if not (recipe := StudyRecipe.get(study, spec.encoder.recipe)).transformer:
         raise ValueError(f"compute.encoder.recipe: {spec.encoder.recipe} has no transformer to count; take another")
+    trained = study.train_of(spec.task, spec.language)
+    if recipe.speaks(spec.encoder.backbone) and trained != spec.language:
+        raise ValueError(
+            f"compute.task: {spec.task} has texts in {spec.language} and {trained}, and the prefix of "
+            f"{spec.encoder.backbone} depends on the language; take a task with one language, or another encoder"
+        )
     learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
     for name in spec.classifiers:
         require_known("compute.classifiers", "classifier in context", name, learners)
