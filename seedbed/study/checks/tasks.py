@@ -51,7 +51,8 @@ def of_fusions(study: Study) -> None:
         require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
         if fusion.dev:
             _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
-            if spoken := [member for member in fusion.of if placeholders(study.backbones[member].prefix or "")]:
+            made = [of for of in StudyRecipe.every(study) if name in of.every_backbone]
+            if spoken := [member for of in made for member in fusion.of if placeholders(of.prefix(member))]:
                 raise ValueError(
                     f"{where}.dev: the prefix of {spoken[0]} depends on the language, and weights are chosen by the "
                     "texts of several; give weights in `of`"
