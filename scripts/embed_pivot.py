@@ -10,6 +10,8 @@ class Job(cli.Job):
     texts: Path
     columns: list[str]
     """columns of `texts` that are in the pivot language"""
+    language: str = ""
+    """their language, where the encoder's prompt depends on it"""
     state: cli.State
     output: Path
 
@@ -22,7 +24,8 @@ def main(job: Job) -> None:
 
     texts = read_table(job.texts, ["id", *job.columns])
     with own_state(job.state, job.output / MANIFEST, job) as state:
-        write_vectors(job.encoder, {name: texts[name] for name in job.columns}, job.output, state)
+        columns = {name: texts[name] for name in job.columns}
+        write_vectors(job.encoder, columns, job.output, state, job.language)
 
 
 if __name__ == "__main__":

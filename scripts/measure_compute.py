@@ -69,7 +69,7 @@ def costs_of(job: Job) -> "Iterator[Cost]":
     for name, base in job.bases.items():
         require_decoder(name, base)  # before minutes are spent on the others
     task, spec = job.task, job.compute
-    encoder = opened(job.encoder, task.batch_size)
+    encoder = opened(job.encoder, task.batch_size, language=spec.language)
     test, train = read_set(task, job.test), read_set(task, job.train)
     question, kept = questions(task, test, train, encoder)
     whole, shots = retrieval(encoder, spec.encoder.backbone, question, kept, spec)

@@ -100,10 +100,15 @@ def _tsne(vectors: NDArray[np.float32], how: TextMap) -> NDArray[np.float32]:
 
 
 def _umap(vectors: NDArray[np.float32], how: TextMap) -> NDArray[np.float32]:
-    """UMAP (McInnes et al. 2018), with umap-learn's settings."""
+    """UMAP (McInnes et al. 2018), with umap-learn's settings.
+
+    If vectors repeat, it starts from their first two principal components: where repetition makes parts of the graph
+    symmetric, the eigenvectors that it else starts from are those of another basis in each run.
+    """
     from umap import UMAP
 
-    return UMAP(n_neighbors=how.neighbours, random_state=how.seed, n_jobs=1).fit_transform(vectors)
+    init = "pca" if len(np.unique(vectors, axis=0)) < len(vectors) else "spectral"
+    return UMAP(n_neighbors=how.neighbours, random_state=how.seed, n_jobs=1, init=init).fit_transform(vectors)
 
 
 def write(drawn: pd.DataFrame, places: NDArray[np.float64], backbone: str, recipe: str, path: Path) -> None:

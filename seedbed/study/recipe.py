@@ -11,7 +11,7 @@ from seedbed.encoders.recipes import Recipe, presets
 from seedbed.encoders.settings import Pivot, Prompts, Training, text_of
 from seedbed.generators.settings import POLARITIES, WRITING
 from seedbed.io import UserError
-from seedbed.languages import ANY
+from seedbed.languages import ANY, placeholders
 from seedbed.names import anchors_in
 from seedbed.study import paths
 from seedbed.study.backbone import StudyBackbone, require_plain
@@ -115,9 +115,14 @@ class StudyRecipe(Entry[Recipe]):
         return sorted(of_all if isinstance(spec.data.from_languages, str) else spec.data.from_languages)
 
     @property
+    def folders(self) -> set[str]:
+        """The language folders of its encoders: those that it offers, and those that others start from or refer to."""
+        return _folders(self.study)[self.name]
+
+    @property
     def every_language(self) -> list[str]:
         """The languages on whose data its encoders are trained."""
-        return sorted({lang for folder in map(self.folder, self.codes) for lang in self.languages(folder)})
+        return sorted({lang for folder in self.folders for lang in self.languages(folder)})
 
     def trained_on(self, code: str) -> Iterator[tuple[str, str]]:
         """Each recipe and language on whose data its encoder of a language is trained: this one, and those that it
@@ -344,6 +349,11 @@ class StudyRecipe(Entry[Recipe]):
         """As `before`, of texts that are neither query nor document."""
         return text_of(self.before(backbone))
 
+    def speaks(self, backbone: str) -> bool:
+        """Whether the prefix of its encoders of a backbone, or of one that this fuses, depends on the language."""
+        members = StudyBackbone.get(self.study, backbone).members
+        return any(placeholders(self.prefix(member)) for member in members)
+
     @property
     def prefix_chooser(self) -> str:
         """The recipe whose `prefix: {choose: ...}` lists the candidates among which a development task chooses its
@@ -366,6 +376,24 @@ class StudyRecipe(Entry[Recipe]):
         if by := self.prefixed_by:
             return require_plain(by.spec.prefix, f"recipes.{by.name}.prefix")
         return StudyBackbone.get(self.study, backbone).plain_prefix() or ""
+
+
+@once_per_study
+def _folders(study: Study) -> dict[str, set[str]]:
+    """Recipe -> `StudyRecipe.folders`."""
+    found: dict[str, set[str]] = {name: set() for name in study.recipes}
+    todo = [(of, of.folder(code)) for of in StudyRecipe.every(study) for code in of.codes]
+    while todo:
+        of, folder = todo.pop()
+        if folder in found[of.name]:
+            continue
+        found[of.name].add(folder)
+        if of.start and not of.is_pivot(folder):
+            todo.append((of.start, of.start.folder(folder)))
+        for one in of.spec.references().values():
+            other = of.other(one.recipe or of.spec.start)
+            todo.append((other, other.folder(study.pivot if isinstance(one, Pivot) else folder)))
+    return found
 
 
 @once_per_study

@@ -66,6 +66,9 @@ class Best(Settings):
             raise ValueError("give either `dev`, the task that chooses, or `recipe`, the one that is recommended")
         if self.mean_with and not self.dev:
             raise ValueError("mean_with: no mean without `dev`; give it a task that chooses")
+        for key, task, others in (("mean_with", self.dev, self.mean_with), ("also", self.test, self.also)):
+            if task in others:
+                raise ValueError(f"{key}: {task} is `{'dev' if key == 'mean_with' else 'test'}` already; leave it out")
         return self
 
     def choosing(self, tested: Container[str]) -> list[str]:

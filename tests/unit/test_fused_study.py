@@ -123,6 +123,11 @@ WRONG = [
         {"backbones": {"a": {"source": FILE, "prefix": "{flores}"}, "b": {"source": FILE}, "both": {"fusion": CHOSEN}}},
         "backbones.both.fusion.dev: the prefix of a ... weights in `of`",
     ),
+    (
+        CHOSEN,
+        {"recipes": {"base": {}, "told": {"like": "base", "prefix": "{flores}"}}},
+        "backbones.both.fusion.dev: the prefix of a ... weights in `of`",
+    ),
     (CHOSEN | {"dev": "bitext"}, {}, "dev: bitext must be ... `on_request: true`"),
     (CHOSEN, {"tasks": TASKS | {"dev": {"protocol": "sts", "source": FILE, "on_request": True}}}, "dev: dev must be a"),
     (

@@ -13,7 +13,8 @@ from tests.workflow.test_icl import ICL, LABELS
 COMPUTE = {
     "task": "own-icl",
     "language": "hau",
-    "encoder": {"backbone": "tiny-bert", "recipe": "published"},
+    "encoder": {"backbone": "spoken", "recipe": "published"},
+    "fine_tuned": "tiny-bert",
     "classifiers": ["likely", "written"],
     "epochs": 2, "batch_size": 4, "dev": 6, "sample": 8, "queries": 5, "repeats": 2,
 }  # fmt: skip
@@ -24,7 +25,9 @@ FOLDER = "results/own/compute"
 def costly(tmp_path_factory):
     """A study in context with `compute:`, and no table of the paper but that of costs."""
     asked = {name: ICL["classifiers"][name] for name in COMPUTE["classifiers"]}
-    project = copy_project(tmp_path_factory.mktemp("compute"), ICL | {"classifiers": asked, "compute": COMPUTE})
+    spoken = {"spoken": ICL["backbones"]["tiny-bert"] | {"prefix": "{flores} "}}
+    study = ICL | {"classifiers": asked, "backbones": ICL["backbones"] | spoken, "compute": COMPUTE}
+    project = copy_project(tmp_path_factory.mktemp("compute"), study)
     for lang in ("hau", "eng"):
         for part, count, seed in (("train", 18, 0), ("test", 12, 1)):
             rows = {"id": range(count), "text": tiny.sentences(lang, count, seed)}
@@ -67,6 +70,7 @@ FAULTS = [
     ({"compute/tasks": "own-icl"}, "config.compute.tasks: unknown ... 'task'"),
     ({"compute/task": "own-knnn"}, "compute.task: ... 'own-knnn' ... 'own-knn'"),
     ({"compute/language": "eng"}, "compute.language: no language 'eng'; known: hau"),
+    ({"compute/task": "own-icl-xl"}, "compute.task: own-icl-xl has texts in hau and eng ... spoken depends on the language"),
     ({"compute/encoder/backbone": "bert"}, "compute.encoder.backbone: ... 'bert' ... 'tiny-bert'"),
     ({"compute/encoder/recipe": "base"}, "compute.encoder.recipe: no recipe 'base'; known: published"),
     ({"compute/encoder/recipe": "static", "recipes/static": {}}, "compute.encoder.recipe: static has no transformer to count"),

@@ -24,7 +24,11 @@ ROWS = 64
 
 
 def write_vectors(
-    folder: Path, texts: Mapping[str, Iterable[str]], output: Path, state: Path | None = None
+    folder: Path,
+    texts: Mapping[str, Iterable[str]],
+    output: Path,
+    state: Path | None = None,
+    language: str = "",
 ) -> dict[str, Any]:
     """Encode texts, each once with each of its prompts, and write their vectors; equal sets of texts give equal bytes.
 
@@ -34,16 +38,17 @@ def write_vectors(
         output: the folder that is written, replaced as a whole at the end: VECTORS (texts, width) in float32, KEYS for
             looking up a text after a prompt, and a manifest.
         state: a folder in which a killed run resumes after its last complete block; None: it starts again.
+        language: the texts' language, where the prompt depends on it.
 
     Returns:
         The manifest: `encoder` (its digest), `prompts` (column -> the prompt before its texts), `texts` (the number of
         vectors) and `width`.
 
     Raises:
-        UserError: the encoder cannot be opened, or its prompt depends on the language.
+        UserError: the encoder cannot be opened, or has no prompt for the language.
     """
     encoder = open_encoder(folder)
-    set_language(encoder, "", folder)
+    set_language(encoder, language, folder)
     prompts = prompts_of(encoder, [*texts])
     distinct = sorted({(prompts[name], text) for name, column in texts.items() for text in column}, key=_key)
     keys, width = _keys(distinct), int(encoder.get_embedding_dimension())

@@ -66,6 +66,15 @@ class Neighbours(Objective):
             return (("anchor", "positive", "negative", *ranks),)
         return (("pivot", "text", *ranks), ("anchor", "positive", *ranks), ("sentence1", "sentence2", *ranks))
 
+    def misfit(self, training, *, several=False, two_texts=False):
+        """As `Objective.misfit`; the queue has room for the anchors and positives of a batch."""
+        if self.queue != "none" and self.queue_size < (added := 2 * training.batch_size):
+            return (
+                f"batch_size: each batch adds {added} vectors to a queue of {self.queue_size}; give "
+                f"{self.queue_size // 2} or fewer, or `queue_size: {added}`"
+            )
+        return super().misfit(training, several=several, two_texts=two_texts)
+
     def read_as(self, columns):
         """As `Objective.read_as`, but neighbours have the prompt of the positives."""
         return {name: columns[1] if name.startswith(NEIGHBOUR) else name for name in columns}
@@ -79,7 +88,7 @@ class Neighbours(Objective):
         """Build a `NeighbourLoss`.
 
         Raises:
-            UserError: a pair of equal texts, or a queue that is smaller than one batch of anchors and positives.
+            UserError: a pair of equal texts.
         """
         from seedbed.encoders.losses.neighbours import NeighbourLoss
 
@@ -91,10 +100,6 @@ class Neighbours(Objective):
                     f"neighbours: both sides of row {table['id'].iloc[row]} are {anchor[:80]!r}; leave out pairs that "
                     "are not translated"
                 )
-        if self.queue != "none" and self.queue_size < (added := 2 * training.batch_size):
-            raise UserError(
-                f"neighbours.queue_size: {self.queue_size} vectors, but each batch adds {added}; give {added} or more"
-            )
         settings = self.model_dump(exclude={"neighbours"})
         half = training.precision == "bfloat16"
         return NeighbourLoss(encoder, [anchors, positives], neighbours, **settings, half=half)

@@ -26,8 +26,9 @@ def of_starts(study: Study) -> None:
             )
         if not (start := of.start):
             continue
-        if copied and start.has_adapters:
-            raise ValueError(f"{where} has parallel adapters and cannot be copied; take another recipe")
+        if start.has_adapters and recipe.rule != TRAINED:
+            done = "copied" if copied else f"trained by objective {next(iter(recipe.objective))}"
+            raise ValueError(f"{where} has parallel adapters and cannot be {done}; take another recipe")
         if start.has_adapters and of.training.pooling != "own":
             raise ValueError(
                 f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
@@ -40,6 +41,12 @@ def of_starts(study: Study) -> None:
         if not start.transformer:
             what = "copied" if copied else "trained"
             raise ValueError(f"{where} has no transformer and cannot be {what}; take another recipe")
+        headless = not start.taken and (start.spec.copies or start.spec.reads_training)
+        if headless and recipe.reads_training and of.training.mlm_weight:
+            raise ValueError(
+                f"recipes.{name}.training.mlm_weight: encoders of {recipe.start} have no head for masked words; set it "
+                "to 0, or start from a backbone, or from recipe adapted"
+            )
         if start.spec.data.candidates and not recipe.paired:
             raise ValueError(
                 f"{where} is anchored to translations, and this recipe reads none; give `english.fusion`, or take "
@@ -59,6 +66,10 @@ def _several(of: StudyRecipe) -> None:
         raise ValueError(
             f"recipes.{name}.from: {name} is the mean of a recipe's seeds; name one that is trained here, with the "
             "study's seeds"
+        )
+    if of.training.pooling != "own":
+        raise ValueError(
+            f"recipes.{name}.training.pooling: the mean has the pooling of the encoders of {recipe.start}; leave it out"
         )
     if too_few:
         raise ValueError(

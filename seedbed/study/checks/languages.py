@@ -78,7 +78,15 @@ def of_recipe_languages(study: Study, of: StudyRecipe) -> None:
 
 
 def _of_all(study: Study, where: str, recipe: Recipe) -> None:
-    """Check that an encoder of all languages neither starts from an encoder of one language nor refers to one."""
+    """Check that an encoder of all languages is trained on rows, and neither starts from an encoder of one language nor
+    refers to one.
+    """
+    if not recipe.reads_training:
+        way = f"copies {recipe.copies.name}" if recipe.copies else f"objective {next(iter(recipe.objective))}"
+        raise ValueError(
+            f"{where}.data.from_languages: {recipe.data.from_languages}; {way} reads sentences of one language; take "
+            "own, or name one language"
+        )
     if recipe.data and recipe.data.origin == SEED_PAIRS:
         raise ValueError(
             f"{where}.data.from_languages: all; seed pairs, and what is mined for them, are sampled for one language "

@@ -24,6 +24,10 @@ def of_recipes(study: Study) -> None:
     """Check that what recipes name exists, and that their data fit their objective."""
     for of in StudyRecipe.every(study):
         _recipe(study, of)
+    for of in StudyRecipe.every(study):
+        if trained := _read_whole(of.spec):
+            for code in of.every_language:
+                require_untested(study, f"recipes.{of.name}.data", trained, code)
 
 
 def _recipe(study: Study, of: StudyRecipe) -> None:
@@ -67,9 +71,6 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
     _training(of)
     of_recipe_languages(study, of)
-    if trained := _read_whole(recipe):
-        for code in of.every_language:
-            require_untested(study, f"{where}.data", trained, code)
 
 
 def _training(of: StudyRecipe) -> None:
@@ -104,7 +105,11 @@ def _pooling(of: StudyRecipe) -> None:
     """Check that the encoders that the study itself makes of a recipe can have its pooling."""
     recipe, backbones = of.spec, [of.study.backbones[name] for name in of.every_backbone]
     opened = any(one.source or one.pair for one in backbones)
-    if recipe.rule == TRAINED and opened and (reason := of.training.misfit(trained=recipe.trained)):
+    training = of.training if recipe.rule == TRAINED else of.modules
+    reason = training.misfit(trained=recipe.reads_training)
+    if recipe.made and not recipe.reads_training and training.pooling == "static":
+        reason = "static leaves no transformer; take mean"
+    if opened and reason:
         raise ValueError(f"{_place(of, 'pooling')}: of {of.name}, {reason}")
 
 

@@ -96,7 +96,7 @@ def _folders(study: Study, of: StudyRecipe) -> set[str]:
     """The languages on which a recipe's encoders are trained; none for published encoders."""
     if not of.spec.made:
         return set()
-    folders = {folder for folder in map(of.folder, of.codes) if not of.is_pivot(folder)}
+    folders = {folder for folder in of.folders if not of.is_pivot(folder)}
     names = of.every_backbone
     trained = [code for code in folders if not all(published.encoder(study, name, of.name, code) for name in names)]
     return {code for folder in trained for code in of.languages(folder)}

@@ -51,7 +51,8 @@ def of_fusions(study: Study) -> None:
         require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
         if fusion.dev:
             _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
-            if spoken := [member for member in fusion.of if placeholders(study.backbones[member].prefix or "")]:
+            made = [of for of in StudyRecipe.every(study) if name in of.every_backbone]
+            if spoken := [member for of in made for member in fusion.of if placeholders(of.prefix(member))]:
                 raise ValueError(
                     f"{where}.dev: the prefix of {spoken[0]} depends on the language, and weights are chosen by the "
                     "texts of several; give weights in `of`"
@@ -87,8 +88,14 @@ def of_compute(study: Study) -> None:
         require_known(f"compute.{key}", "backbone", [name], study.backbones)
         if not study.backbones[name].source:
             raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
-    if not StudyRecipe.get(study, spec.encoder.recipe).transformer:
+    if not (recipe := StudyRecipe.get(study, spec.encoder.recipe)).transformer:
         raise ValueError(f"compute.encoder.recipe: {spec.encoder.recipe} has no transformer to count; take another")
+    trained = study.train_of(spec.task, spec.language)
+    if recipe.speaks(spec.encoder.backbone) and trained != spec.language:
+        raise ValueError(
+            f"compute.task: {spec.task} has texts in {spec.language} and {trained}, and the prefix of "
+            f"{spec.encoder.backbone} depends on the language; take a task with one language, or another encoder"
+        )
     learners = [name for name, classifier in study.classifiers.items() if classifier.in_context]
     for name in spec.classifiers:
         require_known("compute.classifiers", "classifier in context", name, learners)

@@ -13,12 +13,12 @@ from functools import cached_property
 from typing import Any
 
 from seedbed.corpora.settings import COLUMNS
-from seedbed.encoders.settings import EndpointSettings
+from seedbed.encoders.settings import EndpointSettings, Reference
 from seedbed.evaluation import protocols
 from seedbed.evaluation.settings import Task
 from seedbed.evaluation.systems import ENCODER, module_of
 from seedbed.io import UserError
-from seedbed.languages import ANY, filled, placeholders
+from seedbed.languages import ANY, filled
 from seedbed.names import TOGETHER, languages_of
 from seedbed.study import paths
 from seedbed.study.backbone import StudyBackbone, endpoints_of
@@ -304,22 +304,25 @@ class Scores(Product, rule="score", place=paths.SCORES):
         }
 
     def _require_one_language(self) -> None:
-        """Check that no set has texts in two languages if the prefix of the encoders depends on the language.
+        """Check that no set has texts in two languages if the prefix of the encoders, or of those that find a
+        classifier's examples, depends on the language.
 
         Raises:
             UserError: one has, and it is no test of a pair of languages.
         """
-        if not self.of_encoders or self.seconds or self.tuned:
-            return
-        if not placeholders(StudyRecipe.get(self.study, self.recipe).prefix(self.backbone)):
-            return
-        for task in self.scored:
-            columns, trained = COLUMNS[self.study.declared[task].kind], self.study.train_of(task, self.test_lang)
-            if "pivot" in columns or trained not in ("", self.test_lang):
-                raise UserError(
-                    f"tasks.{task}: it has texts in two languages, and encoders of {self.backbone} by {self.recipe} "
-                    "have another prefix in each; take a protocol with `pairs`, `on_request: true`, or another prefix"
-                )
+        for one in [] if self.seconds or self.tuned else self.each:
+            own = Reference(backbone=one.backbone, recipe=one.recipe)
+            of = own if one.of_encoders else one.classifier.retriever(one.recipe)
+            if not of or not StudyRecipe.get(self.study, of.recipe).speaks(of.backbone):
+                continue
+            for task in one.scored:
+                columns, trained = COLUMNS[self.study.declared[task].kind], self.study.train_of(task, one.test_lang)
+                if "pivot" in columns or trained not in ("", one.test_lang):
+                    raise UserError(
+                        f"tasks.{task}: it has texts in two languages, and encoders of {of.backbone} by {of.recipe} "
+                        "have another prefix in each; take a protocol with `pairs`, `on_request: true`, or another "
+                        "prefix"
+                    )
 
     def settings(self) -> dict[str, Any]:
         study, codes = self.study, [one.test_lang for one in self.by_language]

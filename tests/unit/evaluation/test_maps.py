@@ -100,6 +100,14 @@ def test_the_same_embeddings_lie_in_the_same_places(places):
     assert one.shape == (60, 2) and one.dtype == np.float64 and np.array_equal(one, again)
 
 
+def test_repeated_embeddings_lie_in_the_same_places():
+    rng = np.random.default_rng(0)
+    clouds = np.repeat(10 * rng.normal(size=(6, 16)), 10, axis=0) + rng.normal(size=(60, 16)) / 3
+    how = TextMap(task="t", method="umap", neighbours=5)
+    one, *again = (to_plane(np.repeat(clouds, 2, axis=0).astype(np.float32), how) for _ in range(3))
+    assert all(np.array_equal(one, other) for other in again)
+
+
 def test_neighbours_stay_neighbours(places):
     distances = np.linalg.norm(places[0][:, None] - places[0][None], axis=2) + np.diag(np.full(60, np.inf))
     assert (distances.argmin(axis=1) // 20 == np.arange(60) // 20).all()

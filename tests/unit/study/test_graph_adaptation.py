@@ -21,6 +21,9 @@ OWN = {"backbone": "bert", "recipe": "own", "lang": "hin", "seed": "5"}
 VOCABULARY = {"backbone": "bare", "recipe": "vocabulary", "lang": "hin", "seed": "3"}
 ADAPTED = VOCABULARY | {"recipe": "adapted"}
 ONLY = {"recipes": {"base": {}, "own": {"like": "multi-m", "data": {"corpus": "nli_translations"}}}}
+MADE = {"base": {}, "un": {"data": {"corpus": "text"}, "objective": "contrast"}}
+MADE["side"] = MADE["un"] | {"training": {"part": "adapter", "adapter": "parallel", "pooling": "mean"}}
+COPY = {"from": "un", "data": {"corpus": "text"}, "copies": "bfloat16"}
 WITHOUT = {
     "classifiers": {},
     "translators": {},
@@ -118,6 +121,25 @@ def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
         ({"recipes": {"base": {}, "adapted": {"data": {"corpus": "nli"}}}}, "recipes.adapted: data.corpus has ... masked reads text"),
         ({"recipes": {"base": {}, "adapted": {"published": {"bert": {"hub": "a/b"}}}}}, "recipes.adapted.published: ... leave it out"),
         ({"recipes": {"own": {"like": "multi-m"}}}, "recipes.own.data.corpus: no corpus 'paraphrases'"),
+        ({"recipes": {"adapted": {"data": {"from_languages": "all"}}}}, "recipes.adapted.data.from_languages: all; objective masked ... take own"),
+        (
+            {"recipes": {"base": {}, "less": {"from": "base", "data": {"corpus": "text", "from_languages": ["hau", "hin"]}, "copies": "int8"}}},
+            "recipes.less.data.from_languages: ['hau', 'hin']; copies int8 ... take own",
+        ),
+        ({"recipes": MADE | {"x": COPY | {"training": {"pooling": "cls_mlp"}}}}, "recipes.x.training.pooling: ... random weights"),
+        ({"recipes": MADE | {"x": COPY | {"training": {"pooling": "static"}}}}, "recipes.x.training.pooling: ... no transformer"),
+        (
+            {"recipes": MADE | {"x": COPY | {"copies": "averaged", "training": {"pooling": "cls"}}}},
+            "recipes.x.training.pooling: ... the pooling of the encoders of un; leave it out",
+        ),
+        (
+            {"recipes": MADE | {"x": {"from": "side", "data": {"corpus": "text"}, "objective": "masked"}}},
+            "recipes.x.from: side has parallel adapters and cannot be trained by objective masked",
+        ),
+        (
+            {"recipes": MADE | {"x": MADE["un"] | {"from": "un", "training": {"mlm_weight": 0.1}}}},
+            "recipes.x.training.mlm_weight: encoders of un have no head",
+        ),
         (
             {"recipes": {"own": {"like": "multi-m", "from": "adopted", "data": {"corpus": "nli"}}}},
             "recipes.own.from: ... 'adopted'",
@@ -129,6 +151,25 @@ def test_what_does_not_fit_is_one_line(changes, message) -> None:
     with pytest.raises(UserError) as fault:
         load(study)
     assert tells(str(fault.value), message) and "\n" not in str(fault.value)
+
+
+def test_what_another_recipe_starts_from_in_a_further_language_needs_its_data_there() -> None:
+    recipes = {
+        "base": {},
+        "taught": {"data": {"corpus": "parallel"}, "objective": "neighbours", "only": {"languages": ["hau"]}},
+        "then": {"from": "taught", "data": {"corpus": "nli", "from_languages": "pivot"}, "objective": "contrast"},
+    }
+    hub = {"hub": "a/b"}
+    corpora = {"text": hub, "nli": hub, "parallel": {"file": "README.md"}}
+    changes = {"tasks": {"sts": {"protocol": "sts", "source": hub}}, "backbones": {"bert": {"source": hub}}}
+    study = study_of(TOLD, **WITHOUT | changes | {"corpora": corpora, "recipes": recipes})
+    assert StudyRecipe.get(study, "taught").folders == {"hau", "eng"}
+    of_sources(study)
+    study = study_of(
+        TOLD, **WITHOUT | changes | {"corpora": corpora | {"parallel": {"file": "own/{lang}.tsv"}}, "recipes": recipes}
+    )
+    with pytest.raises(UserError, match=r"the parallel corpus of eng: no such file own/eng\.tsv"):
+        of_sources(study)
 
 
 def test_a_language_without_text_is_told() -> None:

@@ -163,6 +163,8 @@ TOPICS = {"file": "topics.{lang}.tsv", "columns": {"text": "text", "label": "lab
         ({"dev": "graded-sts", "test": "sts"}, "config: best.test: no task 'sts'; "),
         ({"dev": "graded-sts", "mean_with": ["graded"]}, "config: best.mean_with: no task 'graded'; did you mean 'graded-sts'?"),
         ({"dev": "graded-sts", "mean_with": ["kolibri-dev"], "test": "kolibri-dev"}, "config: best.test: kolibri-dev has the texts of kolibri-dev, which chooses"),
+        ({"dev": "graded-sts", "mean_with": ["graded-sts", "kolibri-dev"]}, "config.best: mean_with: graded-sts is `dev` already; leave it out"),
+        ({"dev": "graded-sts", "test": "kolibri-bitext", "also": ["kolibri-bitext"]}, "config.best: also: kolibri-bitext is `test` already"),
         ({"recipe": "xllora", "mean_with": ["kolibri-dev"]}, "config.best: mean_with: no mean without `dev`"),
         ({"dev": "graded-sts", "test": "graded-sts"}, "config: best.test: graded-sts has the texts of graded-sts, which chooses"),
         ({"dev": "graded-sts", "test": "shape"}, "config: best.test: shape is of protocol geometry, which says of no encoder"),

@@ -14,6 +14,7 @@ from seedbed.encoders.settings import Prompts
 from seedbed.io import UserError
 from seedbed.study.backbone import StudyBackbone
 from seedbed.study.checks.prefixes import of_prefixes
+from seedbed.study.graph.aligned import PivotVectors
 from seedbed.study.graph.chosen import ChosenCandidate
 from seedbed.study.graph.derived import CopiedEncoder
 from seedbed.study.graph.encoder import Encoder
@@ -63,6 +64,32 @@ def test_a_job_is_told_the_language_and_that_of_other_columns() -> None:
         assert by_language(ask, of(recipe, lang)) == told
     assert ask(StudyRecipe, name="own").in_pivot() == []
     assert ask(Encoder, **of("own", "hau")).prefix == "{flores}"
+
+
+def test_pivot_sentences_are_read_as_such() -> None:
+    vectors = {"recipe": "base", "corpus": "parallel", "lang": "hau", "seed": "0"}
+    found = asking(study())(PivotVectors, backbone="bert", **vectors).settings()
+    assert found == {"columns": ["pivot"], "language": "eng"}
+    plain = study(backbones={"bert": {"source": {"file": "own/bert"}, "prefix": "query: "}})
+    assert asking(plain)(PivotVectors, backbone="bert", **vectors).settings() == {"columns": ["pivot"]}
+
+
+@pytest.mark.parametrize("system", ["bert", "fused", "learner"])
+def test_a_set_in_two_languages_has_no_prefix_for_both(system: str) -> None:
+    """Of an encoder, a fusion of several, or one that finds a classifier's examples."""
+    fused = {"plain": {"source": {"file": "own/bert"}}, "fused": {"fusion": {"of": {"plain": 1, "bert": 1}}}}
+    shown = {"retriever": {"backbone": "fused", "recipe": "base"}}
+    changes = {"backbones": SPOKEN | fused, "recipes": {"base": {}}}
+    changes |= {"classifiers": {"learner": {"generator": "tiny", "in_context": shown}}}
+    train = {"source": {"file": "own/{lang}.tsv"}, "train": {"file": "own/{lang}.train.tsv"}}
+    task = {"protocol": "icl" if system == "learner" else "knn"} | train
+    scores = {"backbone": system, "recipe": "one-shot" if system == "learner" else "base", "lang": "mul"}
+    scores |= {"test_lang": "hau", "tasks": "all"}
+    one = study(**changes, tasks={"own": task})
+    assert asking(one)(Scores, **scores).inputs()["trains"] == {"hau/own": "corpora/hau/own_train.tsv"}
+    two = study(**changes, tasks={"own": task | {"train_language": "eng"}})
+    with pytest.raises(UserError, match=pattern("tasks.own: it has texts in two languages ... another prefix")):
+        asking(two)(Scores, **scores).inputs()
 
 
 def test_what_the_study_says_of_a_language_is_told() -> None:
@@ -259,10 +286,10 @@ def test_copies_have_their_encoder_themselves_and_at_most_two_other_seeds_in_mem
         ({"seeds": [2]}, "config: recipes.picky: mean is the mean over its seeds ... one, 2; ... two or more in `seeds`, or ... `copies: {averaged: {share: "),
         ({"seeds": [2], "recipes/on": {"like": "picky", "from": "picky", "prefix": None}, "recipes/mean/from": "on"}, "config: recipes.on: mean is the mean ... two or more in `seeds`, or"),
         ({"recipes/mean/only": {"seeds": [2]}}, "config: recipes.mean.only.seeds: it is the mean of all seeds of picky; give `recipes.picky.only.seeds` the same"),
-        ({"recipes/static": {"data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here, with the study's seeds"),
-        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "static"}, "config: recipes.mean.from: static has no transformer and cannot be copied"),
+        ({"recipes/less": {"data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "less"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here, with the study's seeds"),
+        ({"recipes/less": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/mean/from": "less"}, "config: recipes.mean.from: less has no transformer and cannot be copied"),
         ({"recipes/static": {}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
-        ({"recipes/static": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/on": {"from": "static", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: static has no transformer and cannot be trained"),
+        ({"recipes/less": {"from": "picky", "data": {"corpus": "text"}, "copies": "static"}, "recipes/on": {"from": "less", "data": {"corpus": "nli"}, "objective": "contrast"}}, "config: recipes.on.from: less has no transformer and cannot be trained"),
     ],
 )  # fmt: skip
 def test_a_choice_or_a_mean_that_cannot_be_made_is_told(changes: dict[str, Any], message: str) -> None:

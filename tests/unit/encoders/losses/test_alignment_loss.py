@@ -84,6 +84,15 @@ def test_vectors_are_found_by_text_whatever_the_order_they_were_given_in(
         Vectors(base)
 
 
+def test_pivot_sentences_have_the_prompt_of_their_language(weights: Path, sentences: list[str], tmp_path: Path) -> None:
+    encoder = loading.load(weights, pooling="mean", prefix={"eng": "en: ", "hau": "ha: "})
+    save(encoder, tmp_path / "spoken", {}, {})
+    write_vectors(tmp_path / "spoken", {"pivot": sentences}, tmp_path / "pivot", language="eng")
+    vectors = Vectors(tmp_path / "pivot")
+    wanted = encoder.encode(sentences, prompt="en: ")
+    np.testing.assert_allclose(vectors.vectors[vectors.places(sentences, "pivot")], wanted, atol=1e-6)
+
+
 def test_pivot_sentences_have_the_prompts_of_their_columns(
     weights: Path, rows: pd.DataFrame, sentences: list[str], tmp_path: Path
 ) -> None:

@@ -358,11 +358,20 @@ def test_settings_out_of_range(settings: dict[str, Any], told: str) -> None:
     assert str(error.value).startswith(told) and "\n" not in str(error.value)
 
 
+def test_a_queue_smaller_than_a_batch_is_no_fit_before_anything_is_trained() -> None:
+    for settings, fits in (
+        ({"queue_size": 5}, False),
+        ({"queue_size": 6}, True),
+        ({"queue_size": 5, "queue": "none"}, True),
+    ):
+        assert (not objectives.load("neighbours", settings).misfit(SETTINGS)) is fits, settings
+
+
 def test_data_that_does_not_fit(run: Callable[..., dict[str, Any]], rows: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"^neighbours:.*neighbour_3.*id, anchor"):
         run("more", neighbours=3)
     with pytest.raises(UserError, match="^neighbours: both sides of row b"):
         run("same", rows.assign(positive=rows["positive"].where(rows["id"] != "b", rows["anchor"])))
-    with pytest.raises(UserError, match=r"^neighbours.queue_size: 5.*6; give 6"):
+    with pytest.raises(UserError, match=r"^training.batch_size: .*6 .* 5; give 2 or fewer, or `queue_size: 6`"):
         run("small", queue_size=5)
     assert not {"more", "same", "small"} & {path.name for path in tmp_path.iterdir()}
