@@ -216,8 +216,8 @@ def unordered(text: Path) -> str:
         return "rows of a table are taken to be in no order; give running text as .txt, one sentence a line"
     if (count := neighbours(text, LINES) - _held_out(text)) < LEAST:
         return (
-            f"it takes {LEAST} pairs of neighbouring lines, and a run has {max(count, 0)} of the first {LINES} lines; "
-            "a blank line parts its neighbours, so leave blank lines between documents only"
+            f"it takes {LEAST} pairs of neighbouring lines, and of the first {LINES} lines a run keeps "
+            f"{max(count, 0)}; a blank line parts its neighbours, so leave blank lines between documents only"
         )
     return "its lines are sorted; give them in reading order" if are_sorted(text) else ""
 

@@ -786,7 +786,7 @@ def _write_wrong(text: str) -> None:
         (["english.hau.txt", "--language", "bjn", "--name", "Banjar"], "english.hau.txt: reads like English"),
         (
             ["hau.txt", "--language", "swh"],
-            "hau.txt: ... reads like Hausa; expected Swahili",
+            "hau.txt: ... reads like Hausa; expected Swahili, as --language says",
         ),
         (["hau.txt", "--test", "indonesian.tsv"], "indonesian.tsv: column sentence1: ... reads like Indonesian"),
         (
@@ -816,7 +816,10 @@ def _write_wrong(text: str) -> None:
             ["hau.txt", "--parallel", "same_text.tsv"],
             "same_text.tsv: column pivot: 100% ... texts themselves; expected English",
         ),
-        (["hau.txt", "--parallel", "hausa.tsv"], "hausa.tsv: column pivot: ... reads like Hausa; expected English"),
+        (
+            ["hau.txt", "--parallel", "hausa.tsv"],
+            "hausa.tsv: column pivot: ... reads like Hausa; expected English, as of all",
+        ),
         (["hau.txt", "--parallel", "no_pivot.tsv"], "no_pivot.tsv: column pivot: 0 of the first 120 cells have text"),
         (["hau.txt", "--pairs", "marks.csv"], "marks.csv: ... divided by ';', not by commas; save it with commas"),
         (["hau.txt", "--pairs", "wide16.tsv"], "wide16.tsv: UTF-16, not UTF-8; convert it: iconv -f UTF-16"),
@@ -1048,7 +1051,7 @@ def test_the_least_text_fills_a_batch():
             with pytest.raises(UserError, match=told):
                 sentences(Path("few.hau.txt"))
         else:
-            assert len(sentences(Path("few.hau.txt"))) == count and "has 63 of" in unordered(Path("few.hau.txt"))
+            assert len(sentences(Path("few.hau.txt"))) == count and "keeps 63;" in unordered(Path("few.hau.txt"))
     Path("few.hau.txt").write_text("\n".join(lines[: LEAST + 1]))
     assert not unordered(Path("few.hau.txt")), "65 lines are 64 pairs"
 
