@@ -181,10 +181,8 @@ def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: se
         others: corpora of the language, as they are written.
     """
     language_of(file, sentences(file), language.code, language.name, language.script, sure=language.sure)
-    if not beginning.lines_may_follow(file):
-        raise UserError(
-            f"{file}: its lines do not follow one another; give a text with one sentence a line, in their order"
-        )
+    if why := beginning.unordered(file):
+        raise UserError(f"{file}: its lines do not follow one another: {why}")
     before = [name for name in others if name == "adjacent" or name.startswith("adjacent-")]
     sets = _sets(others[before[-1]]) if before else {}
     name = not_taken("adjacent", taken | {*sets})

@@ -37,10 +37,6 @@ NEXT_LINE_LIMITS = (
     "adjacent is not above bare, the lines do not follow one another, and bare is the one to take. Fifty graded pairs "
     "or more say more: seedbed add pairs.tsv --test."
 )
-UNORDERED = (
-    "There is no `adjacent`: lines of a table, sorted ones and ones with blank lines between them do not follow one "
-    "another, and others are too few."
-)
 BARE = "The backbone without the prefix that it was published with; not trained."
 """What the card of recipe `bare` says."""
 
@@ -73,7 +69,8 @@ def study(
     parts.said += [remark(texts, language), *left_out(text)]
     for table in tables:
         parts.add(table.parts())
-    running = of_lines(text, language.code) if lines_may_follow(text) else Parts(said=[UNORDERED])
+    why = unordered(text)
+    running = Parts(said=[f"There is no `adjacent`: {why}."]) if why else of_lines(text, language.code)
     parts.add(running)
     facts, seen = known | {"lang": language.code}, texts_of(tests_of(parts.tasks), Cleaning())
     leave_out_tested(parts, seen, facts, Cleaning())
@@ -209,11 +206,20 @@ def _held_out(text: Path) -> int:
     return held if count >= 5 * least and neighbours(text, held) >= 2 * TESTED else 0
 
 
-def lines_may_follow(text: Path) -> bool:
-    """Whether the lines of a file may be running text, with enough pairs of neighbouring lines for a batch beside those
-    that are held out. A table is none, nor are sorted lines, nor lines with blank ones between them.
+def unordered(text: Path) -> str:
+    """Why the lines of a file are not taken for running text, with what would be right; empty: they are.
+
+    A table is none, nor are sorted lines, nor those with fewer pairs of neighbouring lines than a batch has, beside
+    the held-out ones.
     """
-    return not is_table(text) and neighbours(text, LINES) - _held_out(text) >= LEAST and not are_sorted(text)
+    if is_table(text):
+        return "rows of a table are taken to be in no order; give running text as .txt, one sentence a line"
+    if (count := neighbours(text, LINES) - _held_out(text)) < LEAST:
+        return (
+            f"it takes {LEAST} pairs of neighbouring lines, and of the first {LINES} lines a run keeps "
+            f"{max(count, 0)}; a blank line parts its neighbours, so leave blank lines between documents only"
+        )
+    return "its lines are sorted; give them in reading order" if are_sorted(text) else ""
 
 
 def recommended(parts: Parts) -> dict[str, Any]:

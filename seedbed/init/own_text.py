@@ -293,8 +293,8 @@ def require_language(where: str, texts: list[str], language: Guess) -> None:
         return
     if found.share >= SHARE and found.expected < FOREIGN:
         raise UserError(
-            f"{where}: {found.share:.0%} of it reads like {found.name}; expected {language.name}; give another text, "
-            "or --language of this one, or --sure if it is right"
+            f"{where}: {found.share:.0%} of it reads like {found.name}; expected {language.name}, {language.why}; give "
+            "another text, or --language of this one, or --sure if it is right"
         )
 
 

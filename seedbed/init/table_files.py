@@ -190,7 +190,12 @@ def halves_of(file: Path, table: pd.DataFrame) -> list[pd.DataFrame]:
     if (blank := (pairs == "").any(axis=1)).any():
         raise UserError(f"{file}: row {first(blank)} lacks a sentence; fill it in, or take the row out")
     if (twice := pairs.duplicated()).any():
-        raise UserError(f"{file}: row {first(twice)} has the sentences of a row before it; keep one of the two")
+        row = first(twice)
+        before = first((pairs == pairs.iloc[row - 1]).all(axis=1))
+        raise UserError(
+            f"{file}: row {row} has the sentences of row {before}, and {twice.sum()} of {len(pairs)} rows repeat one "
+            "before them; keep one of each"
+        )
     require_unlike(file, pairs["sentence1"] == pairs["sentence2"], "sentence2 is sentence1", "pairs of two sentences")
     scores = pd.to_numeric(table["score"], errors="coerce").astype(float)
     if not (known := np.isfinite(scores)).all():

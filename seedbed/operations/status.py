@@ -58,7 +58,8 @@ def layout(jobs: Sequence[Job], rooms: Mapping[str, str], known: Events) -> str:
         state = state_of(job, known)
         by_state[state].append(job)
         for language in (job.language, EVERY):
-            cells.setdefault((language, rooms[job.rule]), Counter())[state] += 1
+            room = job.wildcards.get("room", rooms[job.rule])  # an encoder is fetched by a rule of generators
+            cells.setdefault((language, room), Counter())[state] += 1
     counts = [f"{len(members)} {state}" for state, members in by_state.items()]
     columns = [room for room in dict.fromkeys(rooms.values()) if (EVERY, room) in cells]
     parts = [f"{len(jobs)} jobs: {', '.join(counts)}", _run(known), _table(cells, columns)]

@@ -21,6 +21,7 @@ from scripts import (
     publish,
     report,
     score,
+    status,
     tabulate,
     train_encoder,
     tune_encoder,
@@ -147,6 +148,20 @@ def test_flags_are_what_json_says(monkeypatch: pytest.MonkeyPatch) -> None:
     assert read == cli.read(train_encoder.Job, [json.dumps(value)])
     monkeypatch.setattr(sys, "stdin", io.StringIO(json.dumps(value)))
     assert cli.read(train_encoder.Job, ["-"]) == read and cli.read(train_encoder.Job, [read.dump()]) == read
+
+
+def test_a_plan_takes_changes_as_snakemake_does() -> None:
+    words = [
+        "kin.yaml",
+        "--config",
+        "training={steps: 2}",
+        "tables=[table1, labels]",
+        "results={lang}/x",
+        "paths={a: [}",
+    ]
+    told = cli.read(status.Job, words).config
+    assert told["training"] == {"steps": 2} and told["tables"] == ["table1", "labels"]
+    assert told["results"] == "{lang}/x" and told["paths"] == "{a: [}", "what is no YAML is a word"
 
 
 def test_several_files_of_one_name_and_words_without_a_flag() -> None:

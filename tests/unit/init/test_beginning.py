@@ -27,7 +27,7 @@ from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import presets
 from seedbed.init import own_table, own_text, table_files
-from seedbed.init.beginning import lines_may_follow
+from seedbed.init.beginning import unordered
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, LEAST, language_of, sentences
 from seedbed.io import UserError
@@ -370,12 +370,24 @@ def test_lines_that_are_repeated_count_once_as_neighbours() -> None:
     assert "next-line" not in written("hau.txt").get("tasks", {})
 
 
+@pytest.mark.parametrize(("name", "why"), [("gaps.hau.txt", "blank lines between documents only"), ("a.tsv", "table")])
+def test_lines_that_do_not_follow_one_another_are_told_why(name, why, capsys) -> None:
+    lines = Path("hau.txt").read_text().splitlines()
+    Path("gaps.hau.txt").write_text("\n\n".join(lines))
+    Path("a.tsv").write_text("\n".join(["text", *lines]))
+    assert "adjacent" not in written(name, "--language", "hau")["recipes"]
+    assert "There is no `adjacent`: " in (said := capsys.readouterr().out) and why in said
+    Path(f"more.{name}").write_text(Path(name).read_text())
+    with pytest.raises(SystemExit, match=f"{name}: its lines do not follow one another: .*{why}"):
+        main(["add", f"more.{name}", "--text", "--study", "study.yaml"])
+
+
 def test_sorted_lines_do_not_follow_one_another_and_others_are_taken_to(capsys) -> None:
     lines = Path("hau.txt").read_text().splitlines()
     for ordered in (sorted(lines), sorted(lines, key=str.casefold)):
         Path("hau.txt").write_text("\n".join(ordered))
         assert "adjacent" not in written("hau.txt")["recipes"]
-        assert "There is no `adjacent`: " in capsys.readouterr().out
+        assert "There is no `adjacent`: its lines are sorted; " in capsys.readouterr().out
         Path("study.yaml").unlink()
     Path("hau.txt").write_text("\n".join(f"{number:03} {line}" for number, line in enumerate(lines)))
     assert "adjacent" in written("hau.txt")["recipes"]
@@ -774,7 +786,7 @@ def _write_wrong(text: str) -> None:
         (["english.hau.txt", "--language", "bjn", "--name", "Banjar"], "english.hau.txt: reads like English"),
         (
             ["hau.txt", "--language", "swh"],
-            "hau.txt: ... reads like Hausa; expected Swahili",
+            "hau.txt: ... reads like Hausa; expected Swahili, as --language says",
         ),
         (["hau.txt", "--test", "indonesian.tsv"], "indonesian.tsv: column sentence1: ... reads like Indonesian"),
         (
@@ -798,13 +810,16 @@ def _write_wrong(text: str) -> None:
             "parallel.tsv: no column 'sentence1' ... sentence1, sentence2, score, named in its first line",
         ),
         (["hau.txt", "--test", "words.tsv"], "words.tsv: row 1: ... number"),
-        (["hau.txt", "--test", "again.tsv"], "again.tsv: row 3 has the sentences of a row before it"),
+        (["hau.txt", "--test", "again.tsv"], "again.tsv: row 3 has the sentences of row 1, and 2 of"),
         (["hau.txt", "--test", "gap.tsv"], "gap.tsv: row 2 lacks a sentence"),
         (
             ["hau.txt", "--parallel", "same_text.tsv"],
             "same_text.tsv: column pivot: 100% ... texts themselves; expected English",
         ),
-        (["hau.txt", "--parallel", "hausa.tsv"], "hausa.tsv: column pivot: ... reads like Hausa; expected English"),
+        (
+            ["hau.txt", "--parallel", "hausa.tsv"],
+            "hausa.tsv: column pivot: ... reads like Hausa; expected English, as of all",
+        ),
         (["hau.txt", "--parallel", "no_pivot.tsv"], "no_pivot.tsv: column pivot: 0 of the first 120 cells have text"),
         (["hau.txt", "--pairs", "marks.csv"], "marks.csv: ... divided by ';', not by commas; save it with commas"),
         (["hau.txt", "--pairs", "wide16.tsv"], "wide16.tsv: UTF-16, not UTF-8; convert it: iconv -f UTF-16"),
@@ -1036,9 +1051,9 @@ def test_the_least_text_fills_a_batch():
             with pytest.raises(UserError, match=told):
                 sentences(Path("few.hau.txt"))
         else:
-            assert len(sentences(Path("few.hau.txt"))) == count and not lines_may_follow(Path("few.hau.txt"))
+            assert len(sentences(Path("few.hau.txt"))) == count and "keeps 63;" in unordered(Path("few.hau.txt"))
     Path("few.hau.txt").write_text("\n".join(lines[: LEAST + 1]))
-    assert lines_may_follow(Path("few.hau.txt")), "65 lines are 64 pairs"
+    assert not unordered(Path("few.hau.txt")), "65 lines are 64 pairs"
 
 
 def test_a_link_that_leads_in_a_circle_is_no_file(capsys):

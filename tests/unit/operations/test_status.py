@@ -233,6 +233,12 @@ def test_the_page_fits_a_terminal_and_counts_by_room_and_language(job, tmp_path)
     assert max(map(len, page.replace(str(tmp_path), "").splitlines())) <= 120
 
 
+def test_an_encoder_that_is_fetched_is_counted_with_encoders(job):
+    fetched = replace(job, rule="fetch_model", wildcards={"room": "encoders", "model": "me5-small"}, log="")
+    page = layout([fetched], rooms(), Events())
+    assert " encoders |" in page and "generators" not in page
+
+
 def test_allar_is_a_language_and_not_all_of_them(job):
     jobs = [replace(job, wildcards={"lang": lang}, outputs=(lang,), log="") for lang in ("all", "hau", "hau")]
     page = layout(jobs, rooms(), Events()).splitlines()
