@@ -6,8 +6,8 @@ from typing import NamedTuple
 from seedbed.evaluation.settings import TextMap
 from seedbed.io import UserError
 from seedbed.settings import suggest
-from seedbed.tables.available import AvailableModel, System
 from seedbed.tables.figures.specs import FigureSpec, Map
+from seedbed.tables.plan import AvailableModel, System
 
 
 class Mapped(NamedTuple):

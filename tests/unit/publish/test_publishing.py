@@ -31,9 +31,8 @@ from seedbed.evaluation import protocols
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard, results
 from seedbed.publish.checks import require_card
-from seedbed.tables.available import AvailableModel, AvailableTask, System
 from seedbed.tables.best import link_encoder
-from seedbed.tables.plan import plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec

@@ -13,10 +13,9 @@ from scipy import stats
 
 from seedbed.evaluation.protocols import sts
 from seedbed.io import write_json, write_table
-from seedbed.tables.available import System
 from seedbed.tables.cells import cell
 from seedbed.tables.measures import Measure, average, measure
-from seedbed.tables.plan import AvailableModel, AvailableTask, plan
+from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, TableSpec
