@@ -13,7 +13,7 @@ from seedbed.tables.quotes import Quote
 from seedbed.tables.specs import OVERLAP, Column, TableSpec
 
 
-class System(Settings):
+class AvailableRecipe(Settings):
     """The encoders of one recipe."""
 
     recipe: str
@@ -135,7 +135,7 @@ class Other(Settings):
 
     backbone: str
     """The backbone's name in the study."""
-    system: System
+    system: AvailableRecipe
     languages: list[str]
     """Languages in which it is scored on the tests of a block."""
 
@@ -153,7 +153,7 @@ class Block(Settings):
     """What is measured."""
     tests: dict[str, str]
     """Language -> its test task, in print order."""
-    systems: list[System]
+    systems: list[AvailableRecipe]
     """Systems in print order."""
     names: dict[str, str]
     """Recipe -> printed name."""
@@ -177,7 +177,7 @@ class Block(Settings):
             return []
         return [*self._of_system(self.other.backbone, self.other.system, language)]
 
-    def _of_system(self, backbone: str, system: System, language: str) -> Iterator[Cell]:
+    def _of_system(self, backbone: str, system: AvailableRecipe, language: str) -> Iterator[Cell]:
         """The score files of one system in a language: of each seed, or of each head that is fine-tuned."""
         for seed in system.heads if self.column.declared.tunes else system.seeds:
             yield Cell(backbone, system.recipe, system.folder(language), seed, self.tests[language], language)
@@ -193,7 +193,7 @@ class Block(Settings):
 
 def plan(
     spec: TableSpec,
-    systems: Sequence[System],
+    systems: Sequence[AvailableRecipe],
     backbones: Mapping[str, AvailableModel],
     tasks: Mapping[str, AvailableTask],
     baseline: str,
@@ -273,7 +273,7 @@ def _other(block: Block, own: Block | None) -> Other | None:
 
 def of_labellers(
     spec: TableSpec,
-    systems: Sequence[System],
+    systems: Sequence[AvailableRecipe],
     classifiers: Mapping[str, AvailableModel],
     tasks: Mapping[str, AvailableTask],
     baseline: str,
@@ -337,14 +337,14 @@ def _shown(spec: TableSpec, models: Mapping[str, AvailableModel]) -> dict[str, A
     }
 
 
-def _fills(system: System, column: Column) -> bool:
+def _fills(system: AvailableRecipe, column: Column) -> bool:
     """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
     named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
     named = named and column.declared.serves(system.gives, transformer=system.transformer)
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 
-def _names(spec: TableSpec, own: Mapping[str, System]) -> dict[str, str]:
+def _names(spec: TableSpec, own: Mapping[str, AvailableRecipe]) -> dict[str, str]:
     """A study's recipes in print order with their printed names."""
     known = sorted({*own, *presets()})
     for recipe in () if spec.partial else spec.recipes:

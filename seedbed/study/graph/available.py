@@ -13,7 +13,7 @@ from seedbed.study.model import Part
 from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figures.maps import Mapped, plan_map
 from seedbed.tables.figures.specs import FigureSpec, Map
-from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, compared, of_labellers, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, Block, compared, of_labellers, plan
 from seedbed.tables.specs import OVERLAP, TableSpec
 
 TRIPLETS = "training triplets"
@@ -25,10 +25,10 @@ class Available(Part):
     """The parts of a study that tables and maps can show."""
 
     @cached_property
-    def recipes(self) -> list[System]:
+    def recipes(self) -> list[AvailableRecipe]:
         """The recipes that a table of encoders can show."""
         return [
-            System(
+            AvailableRecipe(
                 recipe=recipe.name,
                 language=recipe.folder("*"),
                 seeds=recipe.seeds,
@@ -58,14 +58,14 @@ class Available(Part):
         }
 
     @cached_property
-    def variants(self) -> list[System]:
+    def variants(self) -> list[AvailableRecipe]:
         """The variants that a table of classifiers can show, each with its classifiers; paths have seed 0."""
         study = self.study
         folders = {"task-target": "*", "composition": "*", "task-pivot": study.pivot}
         folders |= {variant: "*" for spec in study.classifiers.values() for variant in spec.composed}
         taught = {"task-target": [code for code in study.languages if study.corpus("nli_pairs", code)]}
         return [
-            System(
+            AvailableRecipe(
                 recipe=form,
                 language=folders.get(form, ANY),
                 seeds=[0],
@@ -76,7 +76,7 @@ class Available(Part):
         ]
 
     @cached_property
-    def labellers(self) -> list[System]:
+    def labellers(self) -> list[AvailableRecipe]:
         """The variants of classifiers that a table of encoders can show: baselines, fine-tuned backbones, and language
         models that are prompted.
         """
@@ -84,7 +84,7 @@ class Available(Part):
         for form, models in classifier.variants(study).items():
             forms[form] = [name for name in models if study.classifiers[name].prompted]
         return [
-            System(recipe=form, language=ANY, seeds=classifier.seeds_of(study, form), backbones=models)
+            AvailableRecipe(recipe=form, language=ANY, seeds=classifier.seeds_of(study, form), backbones=models)
             for form, models in forms.items()
         ]
 
