@@ -122,16 +122,17 @@ class Available(Part):
     def blocks(self, spec: TableSpec) -> list[Block]:
         """The blocks of a table; raises as `seedbed.tables.plan.plan`."""
         study = self.study
-        others = self.tasks, study.baseline, study.reserved | study.reserved_pairs
-        shown = (self.variants, self.classifiers) if spec.of_classifiers else (self.recipes, self.backbones)
+        reserved = study.reserved | study.reserved_pairs
+        systems = self.variants if spec.of_classifiers else self.recipes
+        models = self.classifiers if spec.of_classifiers else self.backbones
         try:
-            blocks = plan(spec, *shown, *others)
+            blocks = plan(spec, systems, models, self.tasks, study.baseline, reserved)
         except UserError:
             asked = (task for column in spec.columns for task in column.tasks)
             if missing := next(filter(None, (lacking(study, task) for task in asked)), ""):
                 raise UserError(f"table {spec.title!r}: {missing}") from None
             raise
-        blocks += of_labellers(spec, self.labellers, self.classifiers, *others)
+        blocks += of_labellers(spec, self.labellers, self.classifiers, self.tasks, study.baseline, reserved)
         blocks = compared(spec, blocks, study.statistics.baseline_backbone)
         return [quoted.with_quotes(study, block) for block in blocks]
 
