@@ -16,7 +16,7 @@ from seedbed.encoders.export.save import save
 from seedbed.encoders.losses.mlm import Masking, masked_cross_entropy
 from seedbed.encoders.models import memory
 from seedbed.encoders.models.loading import Original, directory_of, max_tokens
-from seedbed.encoders.models.mlm_head import head_of, open_with_head
+from seedbed.encoders.models.mlm_head import head_of, open_masked
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, fingerprint, sha256
@@ -56,7 +56,7 @@ def adapt(
     if tokenizer.mask_token is None:
         raise UserError(f"{original.weights}: its tokenizer has no mask token; give its recipe vocabulary.mask_token")
     torch.manual_seed(mixed(settings.seed))  # for a new head
-    model, missing = open_with_head(folder, "take another backbone")
+    model, missing = open_masked(folder, "take another backbone")
     if missing and (bias := model.get_output_embeddings().bias) is not None:
         nn.init.zeros_(bias)
     if settings.length > (limit := max_tokens(model, tokenizer.model_max_length)):

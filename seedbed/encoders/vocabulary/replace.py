@@ -17,7 +17,7 @@ from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrained
 from seedbed import manifests
 from seedbed.encoders.export.save import save
 from seedbed.encoders.models.loading import Original, directory_of, without_pooler
-from seedbed.encoders.models.mlm_head import open_with_head
+from seedbed.encoders.models.mlm_head import open_masked
 from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.encoders.vocabulary import focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
@@ -92,7 +92,7 @@ def open_model(folder: Path) -> PreTrainedModel:
     with opening(folder):
         config = AutoConfig.from_pretrained(folder, **LOCAL)
     if type(config) in AutoModelForMaskedLM._model_mapping:
-        model, missing = open_with_head(folder, "take another backbone")
+        model, missing = open_masked(folder, "take another backbone")
         if not missing:
             return model
     with opening(folder):
