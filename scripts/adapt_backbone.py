@@ -23,17 +23,9 @@ def make(job: Job, tell: Tell, resumed: AbstractContextManager[Run]) -> None:
     from seedbed.encoders.training.mlm import adapt
     from seedbed.encoders.vocabulary.corpus import CorpusSentences
 
-    sentences, prefix = CorpusSentences(job.texts, job.rows), job.put_before()
+    sentences, original = CorpusSentences(job.texts, job.rows), job.original()
     with resumed as run:
-        adapt(
-            job.weights,
-            sentences,
-            job.masked,
-            run=run.described(job.about | {"seed": job.seed}, tell),
-            modules=job.training,
-            prefix=prefix,
-            language=job.language,
-        )
+        adapt(original, sentences, job.masked, run=run.described(job.about | {"seed": job.seed}, tell))
 
 
 if __name__ == "__main__":

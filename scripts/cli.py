@@ -29,6 +29,7 @@ from seedbed.settings import NoResult, Seed, Settings
 
 if TYPE_CHECKING:
     from seedbed.classifiers.tuning import Fitting
+    from seedbed.encoders.models.loading import Original
     from seedbed.encoders.prompts import Prefix
 
 NEEDLESS = {
@@ -102,6 +103,13 @@ class Derived(Encoder):
     texts: Path
     """TSV: id, text"""
     rows: Rows = 0
+
+    def original(self) -> "Original":
+        """The encoder or backbone, and how it is read."""
+        from seedbed.encoders.models.loading import Original
+
+        how = self.training
+        return Original(self.weights, how.pooling, how.layers, self.put_before(), self.language)
 
 
 class Resumable(Job):

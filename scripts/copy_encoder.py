@@ -29,12 +29,9 @@ def make(job: Job, tell: Tell) -> None:
 
     texts = subset(read_table(job.texts, ["id", "text"]), job.rows)["text"]
     compress(
-        job.weights,
+        job.original(),
         texts,
         job.copies,
-        training=job.training,
-        prefix=job.put_before(),
-        language=job.language,
         seed=job.seed,
         output=job.output,
         about=job.about,

@@ -67,10 +67,9 @@ def main(job: Job) -> None:
     servers = [*job.generators, *job.endpoints]
     with named(servers), own_state(job.state, job.output, job) if job.state else nullcontext():
         asked = [(place, language) for place in range(len(job.systems)) for language in sets]
-        names = dict(zip(job.language, job.language_name, strict=False))
-        shared = {"state": job.state, "adapters": job.adapters, "held": {}}
+        held: dict[str, tuple[Any, Any]] = {}
         for place, language in tqdm(asked, desc="systems", unit="system"):
-            written += score_all(job, place, language, sets[language], language_name=names.get(language, ""), **shared)
+            written += score_all(job, place, language, sets[language], held)
         manifests.write_list(written, job.output)
 
 
@@ -113,8 +112,10 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
     return found
 
 
-def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: Any) -> list[Path]:
-    """Score a system on the tasks of a language; `shared` are fields of its `Opening`. Returns the written files."""
+def score_all(job: Job, place: int, language: str, sets: "list[Set]", held: dict[str, tuple[Any, Any]]) -> list[Path]:
+    """Score a system on the tasks of a language; `held` are the models that the job's systems share. Returns the
+    written files.
+    """
     from seedbed.encoders.translations.files import read_choices, read_english
     from seedbed.evaluation.files import write_scores
     from seedbed.evaluation.protocols import declared
@@ -122,13 +123,17 @@ def score_all(job: Job, place: int, language: str, sets: "list[Set]", **shared: 
 
     files = job.english.get(f"{place}/{language}", [])
     wanted = any("choices" in declared(each.task.protocol).asks for each in sets)
+    names = dict(zip(job.language, job.language_name, strict=False))
     opening = Opening(
         sets,
         language,
+        language_name=names.get(language, ""),
+        state=job.state,
+        adapters=job.adapters,
         english=read_english(files),
         choices=read_choices(files) if wanted else {},
         second=job.seconds[place] if job.seconds else None,
-        **shared,
+        held=held,
     )
     system, found = open_system(job.systems[place], opening), []
     for each in sets:

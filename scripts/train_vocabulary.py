@@ -27,15 +27,12 @@ def make(job: Job, tell: Tell) -> None:
     from seedbed.encoders.vocabulary.replace import replace_vocabulary
 
     replace_vocabulary(
-        job.weights,
+        job.original(),
         CorpusSentences(job.texts, job.rows),
         job.vocabulary,
         job.output,
         about=job.about | {"seed": job.seed},
         mask=job.masks,
-        modules=job.training,
-        prefix=job.put_before(),
-        language=job.language,
         tell=tell,
     )
 

@@ -13,7 +13,6 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, TypeVar, get_args, get_origin
 
-import yaml
 from pydantic import TypeAdapter, ValidationError
 
 from seedbed.io import UserError
@@ -160,6 +159,8 @@ def _readings(words: list[str]) -> Iterator[Any]:
 
 def _said(word: str) -> Any:
     """JSON of an object or a list, or YAML, which Snakemake's `--config` takes; or the word itself."""
+    import yaml
+
     for reading in (json.loads, yaml.safe_load) if word.startswith(("{", "[")) else ():
         with contextlib.suppress(ValueError, yaml.YAMLError):
             return reading(word)

@@ -49,6 +49,25 @@ def open_tokenizer(folder: Path) -> PreTrainedTokenizerBase:
         return AutoTokenizer.from_pretrained(folder, **LOCAL)
 
 
+def open_with_head(folder: Path, kind: Any, **options: Any) -> tuple[PreTrainedModel, list[str]]:
+    """Load a transformer with a head in float32; what of the head the folder lacks is new.
+
+    Args:
+        kind: one of transformers' auto classes; `options` are further ones of its `from_pretrained`.
+
+    Returns:
+        The model, and the names of the weights that the folder lacks: of the head, and of a pooler, which heads read.
+
+    Raises:
+        UserError: it cannot be loaded, or other weights are missing or have another shape.
+    """
+    with opening(folder):
+        model, report = kind.from_pretrained(folder, **LOCAL, **REPORTED, **options, dtype=torch.float32)
+    body = f"{model.base_model_prefix}."
+    require_whole(folder, report, lambda name: not name.startswith(body) or is_pooler(name))
+    return model, sorted(report["missing_keys"])
+
+
 def require_whole(folder: Path, report: Mapping[str, Any], spared: Callable[[str], bool] = lambda key: False) -> None:
     """Check that a model's weights all came from its files.
 

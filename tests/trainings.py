@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from seedbed.checkpoints import Run
+from seedbed.encoders.models.loading import Original
 from seedbed.encoders.training import joint_adapters, mlm
 from seedbed.encoders.training import train as training
 from seedbed.encoders.training.start import Start
@@ -24,8 +25,8 @@ def train(weights: Path, table: Any, settings: Any, **options: Any) -> dict[str,
     return training.train(start, table, settings, run=run, **options)
 
 
-def adapt(*args: Any, **options: Any) -> dict[str, Any]:
-    return mlm.adapt(*args, run=taken(Run, options), **options)
+def adapt(weights: Path, *args: Any, **options: Any) -> dict[str, Any]:
+    return mlm.adapt(Original(weights), *args, run=taken(Run, options), **options)
 
 
 def train_joint_adapters(*args: Any, **options: Any) -> dict[str, Any]:

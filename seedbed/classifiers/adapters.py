@@ -7,7 +7,7 @@ belongs to the task and is not composed.
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -44,14 +44,30 @@ MASKED = 0.15
 """Share of masked tokens when a language adapter is trained (BERT's)."""
 
 
-def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -> dict[str, Any]:
+class _Lesson(NamedTuple):
+    """A model before training, and what it learns from."""
+
+    model: PreTrainedModel
+    examples: list[dict[str, Any]]
+    """Tokenised."""
+    collator: Any
+    """Makes a batch of examples."""
+    counts: dict[str, int]
+    """Numbers of examples for the manifest."""
+    head: Sequence[str] = ()
+    """Modules that are trained as a whole."""
+
+
+def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, *, name: str, dtype: str, run: Run) -> dict[str, Any]:
     """Train an adapter and a head on `lora.examples` labelled pairs, and save them with a manifest, `seedbed.json`.
 
     Args:
         base: folder of the backbone's weights.
         pairs: premise, hypothesis, label; those longer than `lora.max_length` are dropped and counted.
         lora: settings of the adapter and its training.
-        **options: `name`, `dtype` and `run`, see `lora.training.train`.
+        name: the backbone's name.
+        dtype: as in `lora.training.train`.
+        run: where it writes, and how it resumes; `adapter_card.write` writes its card.
 
     Returns:
         The manifest.
@@ -69,10 +85,11 @@ def train_task(base: Path, pairs: Sequence[Texts], lora: Lora, **options: Any) -
     if not kept:
         raise UserError(f"lora: none of {given} pairs has at most max_length ({lora.max_length}) tokens; raise it")
     counts = {"given": given, "used": len(kept), "too_long": given - len(kept)}
-    return _train(model, kept, DataCollatorWithPadding(tokenizer), lora, head=head, base=base, counts=counts, **options)
+    lesson = _Lesson(model, kept, DataCollatorWithPadding(tokenizer), counts, head)
+    return _train(lesson, base, lora, name=name, dtype=dtype, run=run)
 
 
-def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any) -> dict[str, Any]:
+def train_language(base: Path, texts: Sequence[str], lora: Lora, *, name: str, dtype: str, run: Run) -> dict[str, Any]:
     """Train a language adapter on `lora.examples` texts by masked language modelling; arguments and result as in
     `train_task`.
 
@@ -90,7 +107,7 @@ def train_language(base: Path, texts: Sequence[str], lora: Lora, **options: Any)
     examples = [dict(tokenizer(text, truncation=True, max_length=limit)) for text in sample(texts, lora)]
     counts = {"given": len(examples), "used": len(examples)}
     collator = DataCollatorForLanguageModeling(tokenizer, mlm_probability=MASKED)
-    return _train(model, examples, collator, lora, base=base, counts=counts, **options)
+    return _train(_Lesson(model, examples, collator, counts), base, lora, name=name, dtype=dtype, run=run)
 
 
 def label_scores(
@@ -133,30 +150,20 @@ def _put(file: Path, model: PreTrainedModel, modules: Sequence[str]) -> None:
         raise UserError(f"{file}: {apart}; train the head on this backbone")
 
 
-def _train(
-    model: PreTrainedModel,
-    examples: Sequence[Mapping[str, Any]],
-    collator: Any,
-    lora: Lora,
-    *,
-    base: Path,
-    name: str,
-    dtype: str,
-    run: Run,
-    counts: Mapping[str, int],
-    head: Sequence[str] = (),
-) -> dict[str, Any]:
-    dtype, body = precision(dtype), model.base_model
+def _train(lesson: _Lesson, base: Path, lora: Lora, *, name: str, dtype: str, run: Run) -> dict[str, Any]:
+    """Train an adapter, and its head if it has one, and save them; arguments and result as in `train_task`."""
+    dtype, body = precision(dtype), lesson.model.base_model
     # The head is trained as a whole: peft's modules_to_save. In BERT its first layer, the pooler, is part of the body.
-    model = adapt(model, model.base_model_prefix, lora, spared=head, modules_to_save=list(head) or None)
-    checkpoints = str(run.state / key_of(base, lora, dtype, examples))
+    head = list(lesson.head)
+    model = adapt(lesson.model, lesson.model.base_model_prefix, lora, spared=head, modules_to_save=head or None)
+    checkpoints = str(run.state / key_of(base, lora, dtype, lesson.examples))
     arguments = training_arguments(lora, dtype)(output_dir=checkpoints, remove_unused_columns=False)
-    trainer = Trainer(model, arguments, collator, list(examples))
+    trainer = Trainer(model, arguments, lesson.collator, lesson.examples)
     # Their losses are means over a micro batch, which the trainer then divides by the number of micro batches.
     trainer.model_accepts_loss_kwargs = False
     fit(trainer, run.minutes)
     model.eval()
-    ids = torch.tensor([examples[0]["input_ids"]], device=model.device)
+    ids = torch.tensor([lesson.examples[0]["input_ids"]], device=model.device)
     require_effect(model, body, ids, run.output)
     of = adapter_card.base_of(base, name)
     manifest = {
@@ -165,7 +172,7 @@ def _train(
         "backbone": name,
         "dtype": dtype,
         "lora": lora.model_dump(),
-        "examples": dict(counts),
+        "examples": lesson.counts,
     }
     return finish(trainer, manifest, partial(_save, model, of), run)
 

@@ -11,28 +11,17 @@ from transformers import PreTrainedModel
 
 from seedbed.batching import by_length
 from seedbed.encoders.models.loading import directory_of, max_tokens
-from seedbed.weights import LOCAL, REPORTED, is_pooler, open_tokenizer, opening, require_whole
+from seedbed.weights import open_tokenizer, open_with_head
 
 SCORED_AT_ONCE = 32
 """Texts of a batch when nothing is trained."""
 
 
 def load(kind: Any, base: Path, **options: Any) -> tuple[PreTrainedModel, list[str]]:
-    """Load a backbone in float32 by `kind`, one of transformers' auto classes; `options` are of its `from_pretrained`.
-
-    Returns:
-        The model, and the names of the head's weights that the folder lacks.
-
-    Raises:
-        UserError: weights that cannot be loaded.
-    """
-    folder = directory_of(base)
-    with opening(folder):
-        model, report = kind.from_pretrained(folder, **LOCAL, **REPORTED, **options, dtype=torch.float32)
-    body = f"{model.base_model_prefix}."
-    require_whole(folder, report, lambda name: not name.startswith(body) or is_pooler(name))  # heads read the pooler
+    """Load a backbone as `weights.open_with_head`, for answers of the head alone."""
+    model, missing = open_with_head(directory_of(base), kind, **options)
     model.config.output_hidden_states = False  # an encoder that pools several blocks says that it gives all of them
-    return model, sorted(report["missing_keys"])
+    return model, missing
 
 
 def tokenizer_of(base: Path) -> Any:

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from seedbed.markdown import aligned
 from seedbed.operations.events import BEGAN, FAILED, Events
-from seedbed.operations.forecasting.forecast import grid
 from seedbed.operations.jobs import Job
 
 State = Literal["done", "running", "failed", "to do"]
@@ -82,7 +82,7 @@ def _table(cells: Mapping[tuple[str, str], Counter[str]], rooms: Sequence[str]) 
         [language or "all", *(_cell(cells.get((language, room))) for room in rooms)]
         for language in [*languages, "-", EVERY]
     ]
-    return grid(["done/all", *rooms], rows, left=1) + "\nr: running, f: failed, -: of no one language"
+    return aligned(["done/all", *rooms], rows, left=1) + "\nr: running, f: failed, -: of no one language"
 
 
 def _cell(count: Counter[str] | None) -> str:

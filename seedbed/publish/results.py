@@ -79,17 +79,17 @@ def _result(path: Path, score: Mapping[str, Any], statistics: Statistics) -> Res
     value, interval = _numbers(path, score, metric, statistics)
     theirs = path.with_name(score["mteb"]) if score.get("mteb") else None
     return Result(
-        score["task"],
-        score["language"],
-        score["protocol"],
-        metric,
-        metric.heading(name),
-        value,
-        interval,
-        statistics.level,
-        score["n"],
-        score["dataset"],
-        read_json(theirs) if theirs else {},
+        task=score["task"],
+        language=score["language"],
+        protocol=score["protocol"],
+        metric=metric,
+        heading=metric.heading(name),
+        value=value,
+        interval=interval,
+        level=statistics.level,
+        n=score["n"],
+        dataset=score["dataset"],
+        mteb=read_json(theirs) if theirs else {},
     )
 
 
@@ -126,14 +126,19 @@ def _numbers(
     none, or too few items.
     """
     try:
-        _, items, by, value = of_items(path, score["items"], metric, score["metrics"][metric.key])
+        measured = of_items(path, score["items"], metric, score["metrics"][metric.key])
     except UserError as error:
         raise UserError(f"{error}; delete {path} and run Snakemake again") from None
-    if not metric.items or len(items) < LEAST_ITEMS:
-        return _rounded(metric, value), None
-    drawn = replicates(by.statistic, {"": items[None]}, resamples=statistics.resamples, seed=statistics.seed)
-    low, high = by.interval(drawn[""], statistics.level)
-    return _rounded(metric, value), (_rounded(metric, low), _rounded(metric, high))
+    if not metric.items or len(measured.items) < LEAST_ITEMS:
+        return _rounded(metric, measured.value), None
+    drawn = replicates(
+        measured.by.statistic,
+        {"": measured.items[None]},
+        resamples=statistics.resamples,
+        seed=statistics.seed,
+    )
+    low, high = measured.by.interval(drawn[""], statistics.level)
+    return _rounded(metric, measured.value), (_rounded(metric, low), _rounded(metric, high))
 
 
 def _rounded(metric: Metric, value: float) -> float:

@@ -54,20 +54,28 @@ class Measure:
 
 
 @dataclass(frozen=True)
+class ItemScores:
+    """A metric with the test items that it follows from."""
+
+    value: float
+    """The metric as it follows from them; of a metric without items as the score file has it, with fewer decimals."""
+    questions: pd.DataFrame
+    """The test items: ids, gold scores where there are any, and orders of a pair of languages."""
+    items: NDArray[np.float64]
+    """(n_items, k)."""
+    by: Aggregate
+    """How the metric follows from them."""
+
+
+@dataclass(frozen=True)
 class _Score:
     """A score file with its items."""
 
     path: Path
     origin: str
-    value: float
-    questions: pd.DataFrame
-    """The test items: ids, gold scores where there are any, and orders of a pair of languages."""
-    items: NDArray[np.float64]
-    """(n_items, k)."""
+    measured: ItemScores
     n: int
     """What the metric is measured on; the items, if it does not count something else."""
-    by: Aggregate
-    """How the metric follows from them."""
     rows: int | None
     """Rows that the encoder was last trained on; None: not known, or no encoder."""
 
@@ -93,26 +101,27 @@ def measure(scores: Path, block: Block, language: str, statistics: Statistics) -
     if other := [_read(scores / cell.path, block.column) for cell in block.compared(language)]:
         found[OTHER] = other
     every = [score for by_seed in found.values() for score in by_seed]
-    if strange := [score.path for score in every if not score.questions.equals(every[0].questions)]:
+    of_first = every[0].measured
+    if strange := [score.path for score in every if not score.measured.questions.equals(of_first.questions)]:
         first = every[0].path
         raise UserError(
             f"{strange[0]}: not the items of {first}; score both on the same test set: "
             f"delete {_all_of(strange[0])} and {_all_of(first)}, and run Snakemake"
         )
     names, papers = [score.origin.casefold() for score in every], block.column.paper_data
-    items = {recipe: np.stack([score.items for score in by_seed]) for recipe, by_seed in found.items()}
-    there = (~np.isnan(every[0].items)).sum(axis=0)  # of a pair's orders one may have fewer
+    items = {recipe: np.stack([score.measured.items for score in by_seed]) for recipe, by_seed in found.items()}
+    there = (~np.isnan(of_first.items)).sum(axis=0)  # of a pair's orders one may have fewer
     few = min(there, default=0) < LEAST_ITEMS
     # One sample of items serves all systems, which pairs them.
     options = {"resamples": statistics.resamples, "seed": statistics.seed}
-    replicated = {} if few else replicates(every[0].by.statistic, items, **options)
+    replicated = {} if few else replicates(of_first.by.statistic, items, **options)
     return Measure(
         language=language,
         task=block.tests[language],
         n={recipe: by_seed[0].n for recipe, by_seed in found.items()},
-        by_seed={recipe: np.array([score.value for score in by_seed]) for recipe, by_seed in found.items()},
+        by_seed={recipe: np.array([score.measured.value for score in by_seed]) for recipe, by_seed in found.items()},
         replicates=replicated,
-        items=None if few or every[0].by.over_orders else items,
+        items=None if few or of_first.by.over_orders else items,
         unlike=() if all(any(part.casefold() in name for part in papers) for name in names) else (OTHER_DATA,),
         rows={
             recipe: float(np.mean([score.rows for score in by_seed]))
@@ -264,18 +273,18 @@ def _checked(path: Path, column: Column) -> _Score:
             f"{path}: no metric {metric.key!r}; if its language has no such class, give column {column.label!r} "
             "`languages`"
         )
-    table, items, by, value = of_items(path, score.items, metric, score.metrics[metric.key])
-    trained = score.encoder.rows if score.encoder else None
-    questions = table.filter(["id", ORDER, "gold"])
-    n = int(score.metrics[metric.count]) if metric.count else len(items)
-    return _Score(path, origins.in_words(score.dataset["origin"]), value, questions, items, n, by, trained)
+    measured = of_items(path, score.items, metric, score.metrics[metric.key])
+    return _Score(
+        path=path,
+        origin=origins.in_words(score.dataset["origin"]),
+        measured=measured,
+        n=int(score.metrics[metric.count]) if metric.count else len(measured.items),
+        rows=score.encoder.rows if score.encoder else None,
+    )
 
 
-def of_items(
-    path: Path, name: str, metric: Metric, value: float
-) -> tuple[pd.DataFrame, NDArray[np.float64], Aggregate, float]:
-    """The items of a score file: their table, their numbers (n_items, k), how the metric follows from them, and the
-    metric as it does; of a metric without items `value`.
+def of_items(path: Path, name: str, metric: Metric, value: float) -> ItemScores:
+    """The items of a score file, and the metric as it follows from them.
 
     Args:
         path: the score file.
@@ -297,7 +306,7 @@ def of_items(
         if not abs(exact - value) < 1e-4:  # written so that NaN fails too
             raise UserError(f"{path}: {metric.key} {value}, but its items give {exact:.6f}")
         value = exact
-    return table, items, by, value
+    return ItemScores(value=value, questions=table.filter(["id", ORDER, "gold"]), items=items, by=by)
 
 
 def _items(path: Path, names: Sequence[str]) -> pd.DataFrame:

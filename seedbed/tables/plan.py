@@ -1,14 +1,95 @@
-"""Planning a table: which score files, or files of triplets, its spec needs in a study."""
+"""Planning a table: what a study has that it can show, and which score files, or files of triplets, it then needs."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import NamedTuple, Self
+from typing import Annotated, NamedTuple, Self
+
+from pydantic import Field
 
 from seedbed.encoders.recipes import presets
 from seedbed.io import UserError
+from seedbed.names import languages_of
 from seedbed.settings import Settings, suggest
-from seedbed.tables.available import AvailableModel, AvailableTask, System
 from seedbed.tables.quotes import Quote
 from seedbed.tables.specs import OVERLAP, Column, TableSpec
+
+
+class AvailableRecipe(Settings):
+    """The encoders of one recipe."""
+
+    recipe: str
+    """The recipe's name in the study."""
+    language: str
+    """Language folder of its encoders; `*`: one for each test language."""
+    seeds: Annotated[list[int], Field(min_length=1)]
+    """One encoder for each seed."""
+    heads: list[int] = []
+    """Seeds of classification heads that are fine-tuned on the encoders."""
+    on_request: bool = False
+    """Whether only tables that name it show it."""
+    languages: list[str] | None = None
+    """Available test languages; None: all."""
+    backbones: list[str] | None = None
+    """Available backbones; None: all."""
+    chosen_on: str = ""
+    """The development task that chose how they were made; tables do not show them on it."""
+    triplets: str = ""
+    """File of their training triplets in the folder of results, with {lang}; empty: none, or triplets whose positives
+    are in another language.
+    """
+    gives: list[str] = []
+    """What encoders that use translations provide in addition to vectors: paths, choices."""
+    transformer: bool = True
+    """Whether its encoders have layers and can be fine-tuned."""
+
+    def has(self, backbone: str, language: str) -> bool:
+        """Whether it has an encoder of a backbone for a language, or for both of a pair.
+
+        If `backbone` is empty, as in a column of triplets, only the language is checked.
+        """
+        of_backbone = not backbone or self.backbones is None or backbone in self.backbones
+        return of_backbone and (self.languages is None or {*languages_of(language)} <= {*self.languages})
+
+    def folder(self, language: str) -> str:
+        """The language folder of its encoder for a language; for a pair, of the first."""
+        return languages_of(language)[0] if self.language == "*" else self.language
+
+
+class AvailableTask(Settings):
+    """A task of the study and its languages."""
+
+    protocol: str
+    """Its protocol."""
+    languages: list[str]
+    """ISO 639-3, in any order."""
+    pairs: list[str] = []
+    """Language pairs."""
+    on_request: bool = False
+    """Whether only tables that name it show it."""
+    k: list[int] = []
+    """Numbers of neighbours of its scores."""
+
+
+class AvailableModel(Settings):
+    """A backbone or classifier of the study."""
+
+    paper: str = ""
+    """Its name in the papers."""
+    on_request: bool = False
+    """Whether only tables that name it show it."""
+    fused: bool = False
+    """It provides distances only."""
+    tasks: list[str] | None = None
+    """Tasks that it is scored on; None: all."""
+    languages: list[str] | None = None
+    """Its languages; None: all."""
+
+    def tests(self, tests: Mapping[str, str]) -> dict[str, str]:
+        """Those of `tests` (language -> task) on which it is scored."""
+        return {
+            code: task
+            for code, task in tests.items()
+            if (self.tasks is None or task in self.tasks) and (self.languages is None or code in self.languages)
+        }
 
 
 class Cell(NamedTuple):
@@ -54,7 +135,7 @@ class Other(Settings):
 
     backbone: str
     """The backbone's name in the study."""
-    system: System
+    system: AvailableRecipe
     languages: list[str]
     """Languages in which it is scored on the tests of a block."""
 
@@ -72,7 +153,7 @@ class Block(Settings):
     """What is measured."""
     tests: dict[str, str]
     """Language -> its test task, in print order."""
-    systems: list[System]
+    systems: list[AvailableRecipe]
     """Systems in print order."""
     names: dict[str, str]
     """Recipe -> printed name."""
@@ -96,7 +177,7 @@ class Block(Settings):
             return []
         return [*self._of_system(self.other.backbone, self.other.system, language)]
 
-    def _of_system(self, backbone: str, system: System, language: str) -> Iterator[Cell]:
+    def _of_system(self, backbone: str, system: AvailableRecipe, language: str) -> Iterator[Cell]:
         """The score files of one system in a language: of each seed, or of each head that is fine-tuned."""
         for seed in system.heads if self.column.declared.tunes else system.seeds:
             yield Cell(backbone, system.recipe, system.folder(language), seed, self.tests[language], language)
@@ -112,7 +193,7 @@ class Block(Settings):
 
 def plan(
     spec: TableSpec,
-    systems: Sequence[System],
+    systems: Sequence[AvailableRecipe],
     backbones: Mapping[str, AvailableModel],
     tasks: Mapping[str, AvailableTask],
     baseline: str,
@@ -192,7 +273,7 @@ def _other(block: Block, own: Block | None) -> Other | None:
 
 def of_labellers(
     spec: TableSpec,
-    systems: Sequence[System],
+    systems: Sequence[AvailableRecipe],
     classifiers: Mapping[str, AvailableModel],
     tasks: Mapping[str, AvailableTask],
     baseline: str,
@@ -256,14 +337,14 @@ def _shown(spec: TableSpec, models: Mapping[str, AvailableModel]) -> dict[str, A
     }
 
 
-def _fills(system: System, column: Column) -> bool:
+def _fills(system: AvailableRecipe, column: Column) -> bool:
     """Whether a column shows a recipe: if it leaves it out, or chose it, not; of overlap, those with triplets."""
     named = (not column.recipes or system.recipe in column.recipes) and system.chosen_on not in column.tasks
     named = named and column.declared.serves(system.gives, transformer=system.transformer)
     return named and (column.protocol != OVERLAP or bool(system.triplets))
 
 
-def _names(spec: TableSpec, own: Mapping[str, System]) -> dict[str, str]:
+def _names(spec: TableSpec, own: Mapping[str, AvailableRecipe]) -> dict[str, str]:
     """A study's recipes in print order with their printed names."""
     known = sorted({*own, *presets()})
     for recipe in () if spec.partial else spec.recipes:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -18,9 +18,20 @@ from seedbed.triplets.settings import Audit
 from seedbed.triplets.switching import WordCheck
 
 
-def audit(
-    triplets: Callable[[], Blocks], checks: Checks, vocabulary: WordCheck | None = None
-) -> tuple[Blocks, Blocks, dict[str, Any]]:
+class Audited(NamedTuple):
+    """Triplets that are split by the reasons against them."""
+
+    kept: Blocks
+    """The rows that pass."""
+    rejected: Blocks
+    """The others, with a `reason`."""
+    report: dict[str, Any]
+    """`read` and `kept` (numbers of rows), `dropped` (reason -> rows) and `dice` (columns -> `overlap.summary` of rows
+    that pass).
+    """
+
+
+def audit(triplets: Callable[[], Blocks], checks: Checks, vocabulary: WordCheck | None = None) -> Audited:
     """Split triplets into those that pass all checks and those that do not.
 
     A triplet also fails if its anchor or positive equals, after `comparable`, that of an earlier triplet that passes.
@@ -30,7 +41,8 @@ def audit(
             `negative_finished`; it is called three times.
         vocabulary: finds foreign and unlikely words in positives and negatives; None: not checked.
 
-    Returns and raises as `split_by_reason`.
+    Raises:
+        UserError: as `split_by_reason`.
     """
     # In one batch a repeated text would be another row's negative and its own positive at once.
     once = ("anchor", "positive")
@@ -48,17 +60,13 @@ def audit(
 
 def split_by_reason(
     triplets: Callable[[], Blocks], reasons_of: Callable[[pd.DataFrame], np.ndarray], rules: Audit
-) -> tuple[Blocks, Blocks, dict[str, Any]]:
+) -> Audited:
     """Split triplets by the reasons against them.
 
     Args:
         triplets: iterates over the triplets; it is called three times.
         reasons_of: a block -> the reason against each row, "" for rows that pass; it gets each block once, in order.
         rules: their max_lost and min_rows are used.
-
-    Returns:
-        The rows that pass, the others with a `reason`, and a report: `read` and `kept` (numbers of rows), `dropped`
-            (reason -> rows) and `dice` (columns -> `overlap.summary` of rows that pass).
 
     Raises:
         UserError: there are no rows, or too few pass.
@@ -85,7 +93,7 @@ def split_by_reason(
     dice = {f"anchor-{side}": summary(values) for side, values in overlaps.items() if len(values)}
     report = {"read": len(reasons), "kept": kept, "dropped": dict(sorted(dropped.items())), "dice": dice}
     rejected = (block.assign(reason=own)[own != ""] for block, own in zip(triplets(), found, strict=True))
-    return select_rows(triplets(), reasons == ""), rejected, report
+    return Audited(select_rows(triplets(), reasons == ""), rejected, report)
 
 
 def _faults(triplets: pd.DataFrame, checks: Checks, vocabulary: WordCheck | None) -> Iterator[Fault]:

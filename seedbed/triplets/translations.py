@@ -1,7 +1,6 @@
 """Audit of a translated corpus: which rows may be used for training; ids do not change."""
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -9,13 +8,11 @@ import pandas as pd
 from seedbed.blocks import Blocks, Lookup
 from seedbed.corpora.settings import COLUMNS
 from seedbed.corpora.shape.clean import comparable
-from seedbed.triplets.audit import split_by_reason
+from seedbed.triplets.audit import Audited, split_by_reason
 from seedbed.triplets.faults import Checks, Fault, empty, first_faults
 
 
-def audit_translations(
-    translated: Callable[[], Blocks], source: Blocks, checks: Checks
-) -> tuple[Blocks, Blocks, dict[str, Any]]:
+def audit_translations(translated: Callable[[], Blocks], source: Blocks, checks: Checks) -> Audited:
     """Split translated rows into those that pass all checks and those that do not.
 
     An empty negative is allowed if the source has none.
@@ -26,7 +23,8 @@ def audit_translations(
         source: `id` and the same columns in the source language.
         checks: the checks of translations; `length_ratio` is that of translation and source.
 
-    Returns and raises as `split_by_reason`.
+    Raises:
+        UserError: as `split_by_reason`.
     """
     originals = Lookup(source, lambda block: list(block["id"]))
 

@@ -115,7 +115,6 @@ INSIDE = {
         *(
             "settings",
             "quotes",
-            "available",
             "specs",
             "published",
             "cells",

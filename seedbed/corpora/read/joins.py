@@ -12,22 +12,19 @@ from seedbed.corpora.settings import Join, Source
 from seedbed.io import UserError
 
 
-def joined(
-    blocks: Blocks, other: Blocks, column: str, how: tuple[Source, Join], source: Source, counts: Counter[str]
-) -> Blocks:
+def joined(blocks: Blocks, other: Blocks, column: str, source: Source, counts: Counter[str]) -> Blocks:
     """Add the columns of one entry of `source.join`, from the first matching row of the other reading.
 
     Args:
-        other: the other reading; all of it is read at once.
+        other: the other reading, of the source that `source.joined` gives; all of it is read at once.
         column: the entry's name.
-        how: `source.joined(column)`.
         counts: rows without a match are added here.
 
     Raises:
         UserError: a column to match by is missing, an added column exists already, or rows that are matched by position
             differ in number.
     """
-    changes, matching = how
+    changes, matching = source.joined(column)
     ours, theirs = (list(matching.by), list(matching.by.values())) if matching.by else (["id"], ["id"])
     mine, its = _Placed(), _Placed()
     first, other = peek(other)

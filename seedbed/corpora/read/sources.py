@@ -83,10 +83,10 @@ def _first_choice(source: Source, store: assets.Store, whole: bool, counts: Coun
     else:
         raw = _requested_rows(_raw(source, store), source)
     blocks = identified(renamed(raw, source, counts), source, whole, counts)
-    joins = [(column, *source.joined(column)) for column in source.join]
-    for column, changes, matching in sorted(joins, key=lambda join: join[2].keep == "all"):
-        # Rows that match none of ours come last: they would match nothing of another join, and be left out.
-        blocks = joined(blocks, read(changes, store, whole=whole), column, (changes, matching), source, counts)
+    # Rows that match none of ours come last: they would match nothing of another join, and be left out.
+    for column in sorted(source.join, key=lambda column: source.joined(column)[1].keep == "all"):
+        changes, _ = source.joined(column)
+        blocks = joined(blocks, read(changes, store, whole=whole), column, source, counts)
     blocks = (changed(block, source) for block in blocks)
     if "id" in source.replace:
         blocks = identified(blocks, source, whole, counts)

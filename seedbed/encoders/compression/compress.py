@@ -11,20 +11,16 @@ from sentence_transformers.sentence_transformer.modules import Transformer
 from seedbed import manifests
 from seedbed.encoders.compression.settings import COMPARED, ORIGINAL, Copies
 from seedbed.encoders.export.save import save
-from seedbed.encoders.models import loading, onnx_int8, two_paths
-from seedbed.encoders.prompts import Prefix
-from seedbed.encoders.settings import Training
+from seedbed.encoders.models import onnx_int8, two_paths
+from seedbed.encoders.models.loading import Original
 from seedbed.io import UserError
 
 
 def compress(
-    weights: Path,
+    original: Original,
     texts: Sequence[str],
     copies: Copies,
     *,
-    training: Training,
-    prefix: Prefix | None,
-    language: str = "",
     seed: int,
     output: Path,
     about: Mapping[str, Any],
@@ -34,13 +30,9 @@ def compress(
     """Load an encoder, compress it by the usage of tokens in texts, and save the result.
 
     Args:
-        weights: the original encoder's folder.
         texts: sentences without prompts, two or more.
         copies: the way of compression.
-        training: its pooling and `layers` are used to load the encoder.
-        prefix: the prompt before every text, or language -> prompt.
-        language: the language whose prompt is the default, if `prefix` is a mapping.
-        seed: the seed in the manifest.
+        seed: seed of new weights of its pooling; it is in the manifest.
         output: the folder that is written; it is replaced as a whole at the end.
         about: facts for the card.
         tell: writes the card; None: no card.
@@ -54,20 +46,13 @@ def compress(
         UserError: weights that cannot be loaded or compressed (parallel adapters, two paths, int8); fewer than two
             texts; or settings that the encoder or the texts do not allow.
     """
-    name, way, texts = copies.name, copies.way, [*texts]
+    name, way, texts, weights = copies.name, copies.way, [*texts], original.weights
     if len(texts) < 2:
         raise UserError(f"{name}: {len(texts)} texts; at least 2 are needed")
     for code, what in ((two_paths.CODE, "reads two texts"), (onnx_int8.CODE, "is in integers")):
         if (weights / code).is_file():
             raise UserError(f"{weights}: this encoder {what} and cannot be copied; copy one that it was made from")
-    encoder = loading.load(
-        weights,
-        pooling=training.pooling,
-        layers=training.layers,
-        prefix=prefix,
-        language=language,
-        seed=seed,
-    )
+    encoder = original.load(seed)
     if not isinstance(encoder[0], Transformer):
         raise UserError("copy: this encoder has no transformer; copy the one that it was made from")
     if type(encoder[0]) is not Transformer:

@@ -8,18 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from sentence_transformers import SentenceTransformer
-from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
 from seedbed import manifests
 from seedbed.encoders.models import loading
 from seedbed.encoders.models.digests import saved_from
 from seedbed.encoders.models.two_paths import SIDES, sides_of
-from seedbed.encoders.prompts import Prefix, read_prompts, set_prompts
-from seedbed.encoders.settings import Training
 from seedbed.io import atomic, atomic_directory
-
-MEAN = Training(pooling="mean")
-"""The default pooling after a transformer."""
 
 
 def save(
@@ -66,36 +60,6 @@ def save(
         manifests.write(
             directory, {"about": about, "training": training, "versions": manifests.versions() | dict(used or {})}, tell
         )
-
-
-def save_with_head(
-    model: PreTrainedModel,
-    tokenizer: PreTrainedTokenizerBase,
-    start: Path,
-    output: Path,
-    about: dict[str, Any],
-    training: dict[str, Any],
-    *,
-    modules: Training = MEAN,
-    prefix: Prefix | None = None,
-    language: str = "",
-    used: Mapping[str, str] | None = None,
-    tell: manifests.Tell | None = None,
-) -> None:
-    """Save a transformer, a Hugging Face `...ForMaskedLM`, as an encoder together with its head; arguments as in
-    `save`.
-
-    The start point's modules follow the transformer if `modules.pooling` is own, else that pooling does. `prefix` and
-    `language` are those of `prompts.set_prompts`; without a prefix, the prompts are those in the start point's own
-    file.
-    """
-    prefix = read_prompts(start) if prefix is None else prefix
-    encoder = loading.load(start, pooling=modules.pooling, layers=modules.layers, prefix="")
-    model.config.output_hidden_states = encoder[0].auto_model.config.output_hidden_states
-    tokenizer.model_max_length = encoder[0].tokenizer.model_max_length
-    encoder[0].model, encoder[0].processor = model.base_model, tokenizer
-    set_prompts(encoder, prefix, language)
-    save(encoder, output, about, training, write_files=model.save_pretrained, used=used, tell=tell)
 
 
 def _share_weights(directory: Path, start: Path) -> None:

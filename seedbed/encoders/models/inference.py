@@ -82,16 +82,7 @@ def opened(
             opened(member.directory, rows, state, adapters=adapters, language=language, english=english)
             for member in members
         ]
-        widths = [one.width for one in each]
-        return Opened(
-            encode=side_by_side([one.encode for one in each]),
-            width=sum(widths),
-            search=search_by(widths, [member.weight for member in members]),
-            encoder=None,
-            about=manifest["about"],
-            per_language=any(one.per_language for one in each),
-            english=any(one.english for one in each),
-        )
+        return _fused(each, [member.weight for member in members], manifest["about"])
     encoder = open_encoder(folder, servers=True)
     prompt = set_language(encoder, language, folder)
     named = _with_english(encoder, english or {})
@@ -119,6 +110,20 @@ def opened(
         paths=partial(path_vectors, encoder, batch_size=rows) if has_paths(encoder) else None,
         per_language=bool(prompt),
         english=isinstance(encoder[0], TwoPaths),
+    )
+
+
+def _fused(each: Sequence[Opened], weights: Sequence[float], about: dict[str, Any]) -> Opened:
+    """Several encoders as one, whose distances are weighted; `about` is of its manifest."""
+    widths = [one.width for one in each]
+    return Opened(
+        encode=side_by_side([one.encode for one in each]),
+        width=sum(widths),
+        search=search_by(widths, weights),
+        encoder=None,
+        about=about,
+        per_language=any(one.per_language for one in each),
+        english=any(one.english for one in each),
     )
 
 

@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from transformers import (
     AutoConfig,
     PretrainedConfig,
     PreTrainedModel,
+    PreTrainedTokenizerBase,
 )
 
 from seedbed import model_files
@@ -97,6 +99,39 @@ def load(
         _require_both_ways(transformer.auto_model.config, folder, pooling)
     modules = [transformer, *_pooling(pooling, transformer, layers, seed)]
     return set_prompts(SentenceTransformer(modules=modules, local_files_only=True), prefix, language)
+
+
+@dataclass(frozen=True)
+class Original:
+    """An encoder or a backbone that another encoder is made of, and how it is read; the fields are arguments of
+    `load`.
+    """
+
+    weights: Path
+    pooling: settings.Pooling = "mean"
+    layers: int = 4
+    prefix: Prefix | None = None
+    language: str = ""
+
+    def load(self, seed: int = 0) -> SentenceTransformer:
+        """The encoder."""
+        return load(
+            self.weights,
+            pooling=self.pooling,
+            layers=self.layers,
+            prefix=self.prefix,
+            language=self.language,
+            seed=seed,
+        )
+
+    def with_transformer(self, model: PreTrainedModel, tokenizer: PreTrainedTokenizerBase) -> SentenceTransformer:
+        """The encoder with that of a Hugging Face `...ForMaskedLM` as its transformer."""
+        encoder = load(self.weights, pooling=self.pooling, layers=self.layers, prefix="")
+        model.config.output_hidden_states = encoder[0].auto_model.config.output_hidden_states
+        tokenizer.model_max_length = encoder[0].tokenizer.model_max_length
+        encoder[0].model, encoder[0].processor = model.base_model, tokenizer
+        # Only now: which prompts there can be depends on the tokenizer.
+        return set_prompts(encoder, read_prompts(self.weights) if self.prefix is None else self.prefix, self.language)
 
 
 def _static(folder: Path) -> SentenceTransformer:

@@ -4,7 +4,6 @@ import copy
 from pathlib import Path
 from typing import Any
 
-import torch
 from sentence_transformers import SentenceTransformer
 from torch import Tensor, nn
 from transformers import AutoConfig, AutoModelForMaskedLM, PreTrainedModel
@@ -12,10 +11,10 @@ from transformers.modeling_outputs import BaseModelOutput
 
 from seedbed.encoders.models.loading import directory_of
 from seedbed.io import UserError
-from seedbed.weights import LOCAL, REPORTED, is_pooler, opening, require_whole
+from seedbed.weights import LOCAL, open_with_head, opening
 
 
-def open_with_head(folder: Path, advice: str) -> tuple[PreTrainedModel, list[str]]:
+def open_masked(folder: Path, advice: str) -> tuple[PreTrainedModel, list[str]]:
     """Load a model for masked language modelling in float32; its head is new where the folder has none.
 
     Args:
@@ -26,16 +25,13 @@ def open_with_head(folder: Path, advice: str) -> tuple[PreTrainedModel, list[str
         The model, and the names of the head's weights that the folder lacks.
 
     Raises:
-        UserError: it cannot be loaded, its type has no masked language modelling, or weights of the transformer other
-            than a pooler's are missing or have another shape.
+        UserError: its type has no masked language modelling, or as `weights.open_with_head`.
     """
     with opening(folder):
         if type(AutoConfig.from_pretrained(folder, **LOCAL)) not in AutoModelForMaskedLM._model_mapping:
             raise UserError(f"{folder}: this type of model has no masked language modelling; {advice}")
-        model, report = AutoModelForMaskedLM.from_pretrained(folder, **LOCAL, **REPORTED, dtype=torch.float32)
-    missing = sorted(key for key in report["missing_keys"] if not key.startswith(f"{model.base_model_prefix}."))
-    require_whole(folder, report, lambda key: is_pooler(key) or key in missing)
-    return model, missing
+    model, missing = open_with_head(folder, AutoModelForMaskedLM)
+    return model, [name for name in missing if not name.startswith(f"{model.base_model_prefix}.")]
 
 
 def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
@@ -52,7 +48,7 @@ def load_head(weights: Path, encoder: SentenceTransformer) -> PreTrainedModel:
     advice = "set training.mlm_weight to 0, or take a backbone that was saved with its head"
     if encoder.tokenizer.mask_token is None:
         raise UserError(f"{weights}: its tokenizer has no mask token; {advice}")
-    head, missing = open_with_head(directory_of(Path(weights)), advice)
+    head, missing = open_masked(directory_of(Path(weights)), advice)
     if missing:
         raise UserError(f"{weights}: no head for masked language modelling ({missing[0]} is missing); {advice}")
     decoder = head.get_output_embeddings()

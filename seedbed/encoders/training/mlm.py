@@ -3,7 +3,6 @@
 import hashlib
 import shutil
 from itertools import chain, islice
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,11 +12,11 @@ from torch.utils.data import Dataset
 from transformers import PreTrainedModel, PreTrainedTokenizerBase, TrainingArguments
 
 from seedbed.checkpoints import Run
-from seedbed.encoders.export.save import save_with_head
+from seedbed.encoders.export.save import save
 from seedbed.encoders.losses.mlm import Masking, masked_cross_entropy
 from seedbed.encoders.models import memory
-from seedbed.encoders.models.loading import directory_of, max_tokens
-from seedbed.encoders.models.mlm_head import head_of, open_with_head
+from seedbed.encoders.models.loading import Original, directory_of, max_tokens
+from seedbed.encoders.models.mlm_head import head_of, open_masked
 from seedbed.encoders.objectives.masked import Masked
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
 from seedbed.io import UserError, fingerprint, sha256
@@ -31,18 +30,17 @@ TOGETHER = 1000
 
 
 def adapt(
-    weights: Path,
+    original: Original,
     texts: CorpusSentences,
     settings: Masked,
     *,
     run: Run,
-    **options: Any,
 ) -> dict[str, Any]:
     """Train all weights of a backbone by masked language modelling, and save it with its head, in float32.
 
     AdamW, linear decay without warm-up. The head runs on masked tokens only, so that scores of the whole vocabulary
-    exist for these alone. A backbone without a head gets a new one, whose decoder is tied to the word embeddings.
-    `options` are `modules`, `prefix` and `language` of `save_with_head`.
+    exist for these alone. A backbone without a head gets a new one, whose decoder is tied to the word embeddings. The
+    backbone's pooling and prompts stay.
 
     Returns:
         The settings, the number of blocks, whether the head is new, the number of steps and the loss curve.
@@ -53,12 +51,12 @@ def adapt(
             batch far beyond the memory.
     """
     settings = settings.updated({"precision": precision(settings.precision)})
-    folder = directory_of(Path(weights))
+    folder = directory_of(original.weights)
     tokenizer = open_tokenizer(folder)
     if tokenizer.mask_token is None:
-        raise UserError(f"{weights}: its tokenizer has no mask token; give its recipe vocabulary.mask_token")
+        raise UserError(f"{original.weights}: its tokenizer has no mask token; give its recipe vocabulary.mask_token")
     torch.manual_seed(mixed(settings.seed))  # for a new head
-    model, missing = open_with_head(folder, "take another backbone")
+    model, missing = open_masked(folder, "take another backbone")
     if missing and (bias := model.get_output_embeddings().bias) is not None:
         nn.init.zeros_(bias)
     if settings.length > (limit := max_tokens(model, tokenizer.model_max_length)):
@@ -74,7 +72,7 @@ def adapt(
         setting="masked.batch_size",
         advice="lower masked.length, or take a smaller backbone",
     )
-    key = [hashlib.sha256(rows).hexdigest(), settings.model_dump(mode="json"), sha256(weights), versions()]
+    key = [hashlib.sha256(rows).hexdigest(), settings.model_dump(mode="json"), sha256(original.weights), versions()]
     checkpoints = run.state / fingerprint(key)
     torch.manual_seed(mixed(settings.seed))
     trainer = WeightsTrainer(
@@ -95,7 +93,8 @@ def adapt(
     fit(trainer, run.minutes)
     result = {"blocks": len(rows), "head": "new" if missing else "own"} | loss_curve(trainer.state)
     facts = settings.model_dump(mode="json") | result
-    save_with_head(model, tokenizer, weights, run.output, run.about, facts, tell=run.tell, **options)
+    encoder = original.with_transformer(model, tokenizer)
+    save(encoder, run.output, run.about, facts, write_files=model.save_pretrained, tell=run.tell)
     shutil.rmtree(checkpoints, ignore_errors=True)
     return facts
 

@@ -15,9 +15,9 @@ from torch import nn
 from transformers import AutoConfig, AutoModel, AutoModelForMaskedLM, PreTrainedModel, PreTrainedTokenizerBase
 
 from seedbed import manifests
-from seedbed.encoders.export.save import save_with_head
-from seedbed.encoders.models.loading import directory_of, without_pooler
-from seedbed.encoders.models.mlm_head import open_with_head
+from seedbed.encoders.export.save import save
+from seedbed.encoders.models.loading import Original, directory_of, without_pooler
+from seedbed.encoders.models.mlm_head import open_masked
 from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.encoders.vocabulary import focus, tokenizer
 from seedbed.encoders.vocabulary.corpus import CorpusSentences
@@ -31,14 +31,14 @@ NUMBERED = ("pad_token", "bos_token", "eos_token", "cls_token", "sep_token", "ma
 
 
 def replace_vocabulary(
-    weights: Path,
+    original: Original,
     texts: CorpusSentences,
     settings: Vocabulary,
     output: Path,
     *,
     about: dict[str, Any],
     mask: bool = True,
-    **options: Any,
+    tell: manifests.Tell | None = None,
 ) -> dict[str, Any]:
     """Replace an encoder's vocabulary by one trained on a text, and save it; all weights but word embeddings are
     unchanged.
@@ -47,14 +47,13 @@ def replace_vocabulary(
     and each bias is zero.
 
     Args:
-        weights: a directory as `save_pretrained` writes it, of transformers or of sentence-transformers; of the latter
-            only the transformer is used.
+        original: the encoder; its pooling and prompts are the new one's.
         texts: sentences in the language.
         settings: settings of the vocabulary.
         output: the folder that is written; it is replaced as a whole at the end.
         about: JSON for the manifest.
         mask: masked language modelling follows, so that the tokenizer needs a mask token.
-        **options: `modules`, `prefix`, `language` and `tell` of `save_with_head`.
+        tell: writes the card; None: no card.
 
     Returns:
         The size of the vocabulary, the settings, the counts of `focus.initialise`, and for the old and the new
@@ -65,16 +64,17 @@ def replace_vocabulary(
             positions depend on; a tokenizer that cannot be trained; too many unknown tokens in held-out sentences; or
             FOCUS without an anchor.
     """
-    folder = directory_of(Path(weights))
+    folder = directory_of(original.weights)
     source, model = open_tokenizer(folder), open_model(folder)
-    _require_padding(weights, source, model)
+    _require_padding(original.weights, source, model)
     target = tokenizer.train_tokenizer(source, texts.training, settings, mask=mask)
     facts = _held_out(source, target, texts, settings)
     embeddings = model.get_input_embeddings().weight.detach().numpy()
     rows, counts = _rows(embeddings, source, target, texts, settings)
-    _set(model, target, torch.from_numpy(rows), weights)
+    _set(model, target, torch.from_numpy(rows), original.weights)
     found = {"vocabulary": len(target), **settings.model_dump(mode="json"), "sentences": texts.count, "rows": counts}
-    save_with_head(model, target, weights, output, about, found | facts, used=versions(), **options)
+    encoder = original.with_transformer(model, target)
+    save(encoder, output, about, found | facts, write_files=model.save_pretrained, used=versions(), tell=tell)
     return found | facts
 
 
@@ -92,7 +92,7 @@ def open_model(folder: Path) -> PreTrainedModel:
     with opening(folder):
         config = AutoConfig.from_pretrained(folder, **LOCAL)
     if type(config) in AutoModelForMaskedLM._model_mapping:
-        model, missing = open_with_head(folder, "take another backbone")
+        model, missing = open_masked(folder, "take another backbone")
         if not missing:
             return model
     with opening(folder):

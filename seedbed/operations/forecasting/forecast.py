@@ -8,6 +8,7 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
+from seedbed.markdown import aligned
 from seedbed.operations.forecasting.calibration import Records, error_factor, left_out
 from seedbed.operations.forecasting.costs import HEADROOM
 from seedbed.operations.forecasting.work import Plan
@@ -109,7 +110,7 @@ def _markdown(table: pd.DataFrame, *keys: str) -> str:
         hours = [range_of(row, "gpu_hours"), range_of(row, "cpu_hours")]
         sizes = [size_of(row[f"{kind}_mb"]) if row[f"{kind}_mb"] else "" for kind in ("memory", "gpu", "disk")]
         rows.append([*(row[key] for key in keys), jobs, *hours, *sizes, _count(row["tokens"]), source])
-    return grid(head, rows, left=len(keys))
+    return aligned(head, rows, left=len(keys))
 
 
 def _errors(plan: Plan, records: Records) -> str:
@@ -120,29 +121,12 @@ def _errors(plan: Plan, records: Records) -> str:
     for rule in filter(ratios.__contains__, plan.costs.rules):
         found = [number for kind in zip(*ratios[rule], strict=True) for number in (median(kind), max(kind, key=_off))]
         rows.append([rule, len(ratios[rule]), *(f"{number:.2f}" for number in found)])
-    return grid(head, rows, left=1)
+    return aligned(head, rows, left=1)
 
 
 def _off(ratio: float) -> float:
     """How far a ratio is from 1, either way."""
     return abs(math.log(ratio))
-
-
-def grid(head: list[str], rows: list[list[object]], left: int) -> str:
-    """A Markdown table with aligned columns, readable on a terminal.
-
-    Args:
-        left: number of left-aligned columns; the others are right-aligned.
-    """
-    cells = [head, *([str(cell) for cell in row] for row in rows)]
-    widths = [max(len(row[n]) for row in cells) for n in range(len(head))]
-    rule = ["-" * width if n < left else "-" * (width - 1) + ":" for n, width in enumerate(widths)]
-    aligns = ["<" if n < left else ">" for n in range(len(head))]
-    lines = [
-        [f"{cell:{align}{width}}" for cell, align, width in zip(row, aligns, widths, strict=True)]
-        for row in (cells[0], rule, *cells[1:])
-    ]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def _summary(by_rule: pd.DataFrame, settings: Forecast) -> str:

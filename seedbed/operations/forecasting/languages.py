@@ -2,8 +2,9 @@
 
 from collections import defaultdict
 
+from seedbed.markdown import aligned
 from seedbed.operations.forecasting.calibration import Records
-from seedbed.operations.forecasting.forecast import grid, hours_of, range_of, size_of
+from seedbed.operations.forecasting.forecast import hours_of, range_of, size_of
 from seedbed.operations.forecasting.sizes import ENCODERS
 from seedbed.operations.forecasting.work import Plan
 from seedbed.operations.jobs import Job
@@ -28,7 +29,7 @@ def one_more(plan: Plan, records: Records) -> str:
         if kind := kind_of(plan, job):
             groups[job.wildcards["backbone"], kind].append(job)
     rows = [[*names, *_cells(plan, jobs, names[1], records)] for names, jobs in sorted(groups.items())]
-    return "\n".join(["", "## One language more", "", grid(HEAD, rows, left=3), ""]) if rows else ""
+    return "\n".join(["", "## One language more", "", aligned(HEAD, rows, left=3), ""]) if rows else ""
 
 
 def kind_of(plan: Plan, job: Job) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from seedbed.classifiers.settings import Reasoning
 from seedbed.encoders.tuning_settings import FineTuning, Reading
 from seedbed.generators.settings import Answering, Generator
-from seedbed.operations.forecasting.sizes import Effort, Sizes
+from seedbed.operations.forecasting.sizes import Effort, SizedJobs
 from seedbed.operations.jobs import Job
 
 ANSWERED = ("fine_tune", "tune_encoder")
@@ -14,7 +14,7 @@ LIKELIHOOD = "multiple_choice"
 """The protocol for which a reasoning model processes prompts and generates nothing."""
 
 
-def tuning(sizes: Sizes, job: Job) -> Effort:
+def tuning(sizes: SizedJobs, job: Job) -> Effort:
     """Work of fine-tuning: all epochs, though most trainings stop earlier, and encoding the test sets once."""
     tests = sum(map(sizes.rows, job.arguments.tests.values()))
     length = sizes.costs.tokens.sentence
@@ -26,7 +26,7 @@ def tuning(sizes: Sizes, job: Job) -> Effort:
     return Effort((6 * learnt + 2 * tests * length) * sizes.model(job).body, learnt + tests * length, tests)
 
 
-def scoring(sizes: Sizes, job: Job) -> Effort:
+def scoring(sizes: SizedJobs, job: Job) -> Effort:
     """Work of scoring.
 
     An encoder encodes both texts of an item, and an encoder of two texts their English too. Each variant of a language
@@ -42,7 +42,7 @@ def scoring(sizes: Sizes, job: Job) -> Effort:
     return Effort(*map(sum, zip(*every, strict=True)))
 
 
-def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
+def _answered(sizes: SizedJobs, job: Job, maker: Job, rows: float) -> Effort:
     """The tokens that a described classifier processes and generates."""
     system, lengths = maker.arguments.system, sizes.costs.tokens
     if system["kind"] == "chance":
@@ -63,7 +63,7 @@ def _answered(sizes: Sizes, job: Job, maker: Job, rows: float) -> Effort:
     return Effort(2 * sizes.model(job).body * tokens, tokens, rows)
 
 
-def _encoded(sizes: Sizes, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
+def _encoded(sizes: SizedJobs, job: Job, maker: Job | None, tokens: float, rows: float) -> Effort:
     """Encoding texts with `tokens` tokens, and English translations of equal length if the encoder takes them."""
     fusion = maker.of("fusion") if maker and job.arguments.english else ""
     own = sizes.model(job).body if fusion != "english" else 0

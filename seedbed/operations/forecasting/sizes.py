@@ -32,7 +32,7 @@ class Effort(NamedTuple):
     rows: float = 0
 
 
-class Sizes:
+class SizedJobs:
     """All jobs of the targets, done or to do, with what is known of their sizes."""
 
     def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu") -> None:
@@ -117,7 +117,7 @@ class Sizes:
         return Model(parameters=sum(size.parameters for size in sizes), body=sum(size.body for size in sizes))
 
 
-def _fetched(sizes: Sizes, job: Job) -> float:
+def _fetched(sizes: SizedJobs, job: Job) -> float:
     """Rows of a corpus: those that its source is known to have, else those that its kind has."""
     source = job.arguments.source
     kind = "package" if source.package else job.wildcards["corpus"]
@@ -141,13 +141,13 @@ def _read_rows(source: Source, usual: float) -> float:
 
 HEADERS = {".csv": 1, ".jsonl": 0, ".tsv": 1, ".txt": 0}
 """Ending of a file with a row on each line -> lines of its header."""
-ROWS: Mapping[str, Callable[[Sizes, Job], float]] = {
+ROWS: Mapping[str, Callable[[SizedJobs, Job], float]] = {
     "fetch_corpus": _fetched,
     "sample_text": lambda sizes, job: min(subset.SENTENCES, sizes.rows(job.arguments.corpus)),
     "select_anchors": lambda sizes, job: min(job.arguments.anchors.count, sizes.rows(job.arguments.corpus)),
     "select_pairs": lambda sizes, job: job.arguments.seed_pairs.count,
     "build_xllora_examples": lambda sizes, job: float(job.arguments.count),
-    "translate": Sizes.texts,
+    "translate": SizedJobs.texts,
     "choose_translations": lambda sizes, job: sizes.rows(next(iter(job.arguments.translations.values()))),
     "join_triplets": lambda sizes, job: sizes.used_rows(job, sizes.rows(job.arguments.anchors)),
     "audit_triplets": lambda sizes, job: sizes.rows(job.of("triplets", "")) * sizes.costs.kept,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from seedbed import gpu_memory
-from seedbed.operations.forecasting.sizes import Effort, Sizes
+from seedbed.operations.forecasting.sizes import Effort, SizedJobs
 from seedbed.operations.jobs import Job
 
 ASKED, NUMBERS = 25, 8
 """Tokens of a judge's prompt about a candidate, and of the numbers that it generates."""
 
 
-def translation(sizes: Sizes, job: Job) -> Effort:
+def translation(sizes: SizedJobs, job: Job) -> Effort:
     """Work of translating: a prompt with its text, and the translation; an encoder-decoder counts as a decoder."""
     rows = sizes.texts(job)
     if not (generator := job.arguments.generator):
@@ -20,7 +20,7 @@ def translation(sizes: Sizes, job: Job) -> Effort:
     return sizes.generation(job, generator, rows, asked + length, min(generator.sampling.max_new_tokens, length))
 
 
-def judgement(sizes: Sizes, job: Job) -> Effort:
+def judgement(sizes: SizedJobs, job: Job) -> Effort:
     """Work of judging translations.
 
     By likelihood, instruction and text are processed once, and each candidate with three questions; otherwise there is
@@ -38,7 +38,7 @@ def judgement(sizes: Sizes, job: Job) -> Effort:
     return Effort(flops, tokens, rows * count)
 
 
-def anchoring(sizes: Sizes, job: Job) -> Effort:
+def anchoring(sizes: SizedJobs, job: Job) -> Effort:
     """Work of anchoring: states of all texts, vectors of all their candidate translations, and the training steps.
 
     A backbone that is trained too encodes the texts of each step, forwards and backwards. A frozen one encodes each
@@ -58,7 +58,7 @@ def anchoring(sizes: Sizes, job: Job) -> Effort:
     return Effort(learns + 2 * english * candidates * length + steps, (read + candidates) * length, 0)
 
 
-def fused(sizes: Sizes, job: Job) -> Effort:
+def fused(sizes: SizedJobs, job: Job) -> Effort:
     """Work of an encoder of text and translation: a row is encoded twice, as a text and as English, in every step.
 
     Frozen models only encode. Features before English tokens are trained through the English encoder, which adds its
@@ -74,7 +74,7 @@ def fused(sizes: Sizes, job: Job) -> Effort:
     return Effort((own + through * sizes.english(job).body) * tokens, 2 * tokens, 0)
 
 
-def choosing(sizes: Sizes, job: Job) -> Effort:
+def choosing(sizes: SizedJobs, job: Job) -> Effort:
     """Work of choosing translations: features of each text, or vectors of it and of all its candidates."""
     rows, length = sizes.rows(next(iter(job.arguments.translations.values()))), sizes.length(job)
     if folder := job.arguments.similarity:

@@ -15,7 +15,7 @@ from seedbed.io import UserError
 from seedbed.names import ANCHORS
 from seedbed.operations.forecasting import scored, translations
 from seedbed.operations.forecasting.costs import CostSpec, Device, RuleCost
-from seedbed.operations.forecasting.sizes import ENCODERS, Effort, Sizes
+from seedbed.operations.forecasting.sizes import ENCODERS, Effort, SizedJobs
 from seedbed.operations.jobs import Job
 
 ADAPTERS = ("train_task_adapter", "train_language_adapter", "train_xllora_adapter", "train_classifier")
@@ -33,7 +33,7 @@ class Work:
     """Bytes of its outputs."""
 
 
-class Plan(Sizes):
+class Plan(SizedJobs):
     """All jobs of the targets, done or to do: what each does, and how long by the defaults."""
 
     def __init__(self, jobs: list[Job], costs: CostSpec, device: Device = "gpu") -> None:
@@ -112,13 +112,13 @@ class Plan(Sizes):
             raise UserError(f"seedbed/resources/forecast.yaml: rules.{job.rule}: missing; give its cost") from None
 
 
-def _encoding(sizes: Sizes, job: Job, rows: float, texts: int = 1) -> Effort:
+def _encoding(sizes: SizedJobs, job: Job, rows: float, texts: int = 1) -> Effort:
     """Encoding rows with a number of sentences each."""
     tokens = texts * rows * sizes.costs.tokens.sentence
     return Effort(2 * sizes.model(job).body * tokens, tokens, rows)
 
 
-def _adapter(sizes: Sizes, job: Job) -> Effort:
+def _adapter(sizes: SizedJobs, job: Job) -> Effort:
     lora, lengths = job.arguments.lora, sizes.costs.tokens
     table = next(file for name in ("triplets", "texts", "examples") if (file := job.of(name)))
     rows = min(lora.examples, sizes.rows(table))
@@ -128,7 +128,7 @@ def _adapter(sizes: Sizes, job: Job) -> Effort:
     return Effort(6 * sizes.model(job).parameters * tokens, tokens, rows)
 
 
-def _generation(sizes: Sizes, job: Job) -> Effort:
+def _generation(sizes: SizedJobs, job: Job) -> Effort:
     generator, lengths, shots = job.arguments.generator, sizes.costs.tokens, 0
     if job.rule == "synthesise":
         rows = sizes.used_rows(job, sizes.rows(job.arguments.anchors)) / job.arguments.shards
@@ -141,7 +141,7 @@ def _generation(sizes: Sizes, job: Job) -> Effort:
     return Effort(flops, tokens, rows)
 
 
-def _encoder(sizes: Sizes, job: Job) -> Effort:
+def _encoder(sizes: SizedJobs, job: Job) -> Effort:
     if not (learns := job.arguments.objective):
         return Effort()
     if job.arguments.translations:
@@ -158,7 +158,7 @@ def _encoder(sizes: Sizes, job: Job) -> Effort:
     return Effort((6 * sentences + 2 * learns.reread) * sizes.model(job).body * tokens, sentences * tokens, 0)
 
 
-def _together_trained(sizes: Sizes, job: Job) -> Effort:
+def _together_trained(sizes: SizedJobs, job: Job) -> Effort:
     """All sentences of the rows, in an epoch once for each language with adapters; these alone have gradients."""
     training, rows = job.arguments.training, max(map(sizes.rows, job.arguments.each.values()))
     learning = len(job.arguments.each) - len(job.arguments.fixed)
@@ -168,20 +168,20 @@ def _together_trained(sizes: Sizes, job: Job) -> Effort:
     return Effort(4 * sizes.model(job).body * tokens, tokens, 0)
 
 
-def _masked(sizes: Sizes, job: Job) -> Effort:
+def _masked(sizes: SizedJobs, job: Job) -> Effort:
     """Masked language modelling: all steps of full length."""
     masked = job.arguments.masked
     tokens = masked.steps * masked.batch_size * masked.length
     return Effort(6 * sizes.model(job).body * tokens, tokens)
 
 
-def _mapped(sizes: Sizes, job: Job) -> Effort:
+def _mapped(sizes: SizedJobs, job: Job) -> Effort:
     """The texts of a map, or both sides of its pairs in each language."""
     languages = len(job.arguments.texts)
     return _encoding(sizes, job, languages * job.arguments.map.of_each(languages))
 
 
-EFFORTS: Mapping[str, Callable[[Sizes, Job], Effort]] = {
+EFFORTS: Mapping[str, Callable[[SizedJobs, Job], Effort]] = {
     **dict.fromkeys(ADAPTERS, _adapter),
     **dict.fromkeys(("synthesise", "build_xllora_examples"), _generation),
     **dict.fromkeys(

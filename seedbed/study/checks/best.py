@@ -17,26 +17,36 @@ def of_best(study: Study) -> None:
     named = [(key, task) for key in ("dev", "test") if (task := getattr(best, key))]
     named += [(key, task) for key in ("mean_with", "also") for task in getattr(best, key)]
     for key, task in named:
-        require_known(f"best.{key}", "task", [task], study.tasks)
-        protocol = study.tasks[task].protocol
-        if not study.declared[task].chooses:
-            fit = ", ".join(which(lambda one: one.chooses))
-            raise ValueError(
-                f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "
-                f"take one of {fit}"
-            )
-        try:
-            main_metric(protocol, study.tasks[task].k)
-        except ValueError as error:
-            raise ValueError(f"tasks.{task}.{error}; best.{key} needs one of these") from None
-        if not study.tested_by(task):
-            raise ValueError(
-                f"best.{key}: {task} has no set in any language of the study; give `tasks.{task}.source`, take another "
-                "task, or leave `best` out"
-            )
-    if not best.dev:
-        return
-    shown = [(key, task) for key, task in named if key in ("test", "also")]
+        _measures(study, key, task)
+    if best.dev:
+        shown = [(key, task) for key, task in named if key in ("test", "also")]
+        _apart(study, shown)
+
+
+def _measures(study: Study, key: str, task: str) -> None:
+    """The task under a key of `best` says which encoder is the better, in some language of the study."""
+    require_known(f"best.{key}", "task", [task], study.tasks)
+    protocol = study.tasks[task].protocol
+    if not study.declared[task].chooses:
+        fit = ", ".join(which(lambda one: one.chooses))
+        raise ValueError(
+            f"best.{key}: {task} is of protocol {protocol}, which says of no encoder that it is the better; "
+            f"take one of {fit}"
+        )
+    try:
+        main_metric(protocol, study.tasks[task].k)
+    except ValueError as error:
+        raise ValueError(f"tasks.{task}.{error}; best.{key} needs one of these") from None
+    if not study.tested_by(task):
+        raise ValueError(
+            f"best.{key}: {task} has no set in any language of the study; give `tasks.{task}.source`, take another "
+            "task, or leave `best` out"
+        )
+
+
+def _apart(study: Study, shown: list[tuple[str, str]]) -> None:
+    """No task that reports the best encoders, (key of `best`, task), has texts of one that chooses them."""
+    best = study.best
     for dev, (key, task) in product((best.dev, *best.mean_with), shown):
         if study.test_set(task) == study.test_set(dev):
             raise ValueError(f"best.{key}: {task} has the texts of {dev}, which chooses; take another task")

@@ -17,6 +17,7 @@ def of_classifiers(study: Study) -> None:
 
 
 def _classifier(study: Study, name: str, classifier: Classifier) -> None:
+    """Check one classifier: the names in it, then what its model can do."""
     where = f"classifiers.{name}"
     if name in {*study.backbones, *study.generators}:
         raise ValueError(f"{where}: a backbone or generator has this name; give it another")
@@ -31,6 +32,15 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
                 f"{' and '.join(classifier.protocols)}"
             )
     generator = StudyGenerator.get(study, classifier.generator) if classifier.generator else None
+    _weights(study, where, classifier, generator)
+    if classifier.recipe:
+        _fine_tuned(study, where, classifier)
+    if classifier.prompted:
+        _prompted(study, where, classifier, generator)
+
+
+def _weights(study: Study, where: str, classifier: Classifier, generator: StudyGenerator | None) -> None:
+    """Its model has weights, and a language model's adapters are composed by a given scale."""
     if generator and not (generator.writes and (generator.spec.source or classifier.prompted)):
         raise ValueError(f"{where}.generator: {classifier.generator} has no weights; take another")
     if isinstance(classifier.composition.scale, ScaleChoice):
@@ -42,14 +52,19 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         )
     if classifier.backbone and not study.backbones[classifier.backbone].source:
         raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
-    if classifier.recipe:
-        require_known(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
-        what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
-        require_known(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
-        if not StudyRecipe.get(study, classifier.recipe).transformer:
-            raise ValueError(
-                f"{where}.recipe: {classifier.recipe} has no transformer to fine-tune; take another recipe"
-            )
+
+
+def _fine_tuned(study: Study, where: str, classifier: Classifier) -> None:
+    """The encoders of its recipe can be fine-tuned."""
+    require_known(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
+    what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
+    require_known(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
+    if not StudyRecipe.get(study, classifier.recipe).transformer:
+        raise ValueError(f"{where}.recipe: {classifier.recipe} has no transformer to fine-tune; take another recipe")
+
+
+def _prompted(study: Study, where: str, classifier: Classifier, generator: StudyGenerator) -> None:
+    """What its prompts need exists, and its model gives likelihoods if they choose the answers."""
     if spec := classifier.in_context:
         referred(study, f"{where}.in_context.retriever", spec.retriever)
         for variant, shown in spec.variants.items():
@@ -59,7 +74,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
         _english(study, f"{where}.reasoning.english", classifier.reasoning.english)
         for variant, of in classifier.reasoning.prefixes.items():
             _prefix(study, f"{where}.reasoning.prefixes.{variant}", of, generator.spec)
-    if (spec := classifier.prompted) and spec.answer == "likelihood":
+    if classifier.prompted.answer == "likelihood":
         protocols = {study.tasks[task].protocol for task in classifier.tasks or []}
         if classifier.in_context or "multiple_choice" in protocols:
             place, advice = f"{where}.{classifier.form}.answer", "take generation, or backend {backends}"

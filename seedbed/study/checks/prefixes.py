@@ -25,6 +25,14 @@ def of_prefixes(study: Study) -> None:
     for of in StudyRecipe.every(study):
         if of.prefix_chooser:
             _chosen(study, of)
+    _known_beforehand(study)
+    _columns(study)
+    for of in StudyRecipe.every(study):
+        _of_languages(study, of)
+
+
+def _known_beforehand(study: Study) -> None:
+    """No backbone is fine-tuned with a prefix that is chosen."""
     for name, spec in study.classifiers.items():
         if spec.recipe in study.recipes and (chooser := StudyRecipe.get(study, spec.recipe).prefix_chooser):
             raise ValueError(
@@ -32,6 +40,10 @@ def of_prefixes(study: Study) -> None:
                 f"`recipes.{chooser}.prefix.choose`; fine-tuning has to know it beforehand, so take a "
                 "recipe with a `prefix`"
             )
+
+
+def _columns(study: Study) -> None:
+    """The columns in prefixes are those of the language registry, or `codes`."""
     groups = {"backbones": study.backbones, "recipes": study.recipes}
     given = {f"{group}.{name}.prefix": one.prefix for group, entries in groups.items() for name, one in entries.items()}
     known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
@@ -41,22 +53,25 @@ def of_prefixes(study: Study) -> None:
                 raise ValueError(
                     f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
                 )
-    for of in StudyRecipe.every(study):
-        mixed = of.spec.trained and of.spec.minimises.mixed
-        for backbone in of.every_backbone:
-            columns = placeholders(prefix := of.prefix(backbone))
-            if mixed and columns:
-                objective = next(iter(of.spec.objective))
+
+
+def _of_languages(study: Study, of: StudyRecipe) -> None:
+    """Prefixes that depend on the language have a value for each, and texts of one language in a column."""
+    mixed = of.spec.trained and of.spec.minimises.mixed
+    for backbone in of.every_backbone:
+        columns = placeholders(prefix := of.prefix(backbone))
+        if mixed and columns:
+            objective = next(iter(of.spec.objective))
+            raise ValueError(
+                f"recipes.{of.name}: the prefix of {backbone} depends on the language, and {objective} reads texts "
+                "of two languages in one column; name other backbones in `only.backbones`"
+            )
+        for column, code in product(columns, of.codes):
+            if not study.facts(code).get(column):
                 raise ValueError(
-                    f"recipes.{of.name}: the prefix of {backbone} depends on the language, and {objective} reads texts "
-                    "of two languages in one column; name other backbones in `only.backbones`"
+                    f"languages.{code}: no {column}, which the prefix {prefix!r} of {backbone} needs for its "
+                    f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{of.name}.only.languages`"
                 )
-            for column, code in product(columns, of.codes):
-                if not study.facts(code).get(column):
-                    raise ValueError(
-                        f"languages.{code}: no {column}, which the prefix {prefix!r} of {backbone} needs for its "
-                        f"texts; set `codes: {{{column}: ...}}`, or leave it out of `recipes.{of.name}.only.languages`"
-                    )
 
 
 def _chosen(study: Study, of: StudyRecipe) -> None:

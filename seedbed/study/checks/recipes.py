@@ -55,6 +55,14 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
         require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
     require_seeds(study, f"{where}.only.seeds", recipe.only.seeds or [])
     _without_effect(study, where, recipe)
+    _backbones(study, of)
+    _training(of)
+    of_recipe_languages(study, of)
+
+
+def _backbones(study: Study, of: StudyRecipe) -> None:
+    """Check the backbones that a recipe names: each has what its encoders need, and a fusion comes with its parts."""
+    recipe, where = of.spec, f"recipes.{of.name}"
     for entry in recipe.only.backbones or []:
         if study.backbones[entry].endpoint and recipe.made:
             raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
@@ -69,8 +77,6 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
     require_known(f"{where}.published", "backbone", recipe.published, study.backbones)
     if wrong := sorted({*recipe.published} & {*study.fused}):
         raise ValueError(f"{where}.published: {wrong[0]} is a fusion; give those of its backbones")
-    _training(of)
-    of_recipe_languages(study, of)
 
 
 def _training(of: StudyRecipe) -> None:

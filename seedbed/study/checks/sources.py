@@ -25,33 +25,12 @@ def of_sources(study: Study) -> None:
     _check_places(study)
     folders = {of.name: _folders(study, of) for of in StudyRecipe.every(study)}
     for code in study.languages:
-        for role in ("text", "instructions", *sorted(_others(study, code, folders))):
-            _check_file(study.corpus(role, code), f"{study.given_corpus(role, code)[0]}: the {role} corpus of {code}")
-        for task in study.tests_by_language[code]:
-            own = task in study.languages[code].tests
-            key = f"languages.{code}.tests.{task}" if own else f"tasks.{study.test_set(task)}.source"
-            _check_file(study.test(task, code), f"{key}: the {task} test set of {code}")
-            if other := study.train_of(task, code):
-                key = f"tasks.{study.test_set(task)}.train"
-                _check_file(study.training_set(task, other), f"{key}: the {task} training set of {other}")
-        tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
-        trained_on = any(task.train_language == code for task in study.tasks.values())
-        if not (tested or trained_on) and not any(code in found for found in folders.values()):
-            raise UserError(
-                f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
-                "under `tests:` (a file, say), or a recipe such as unsupervised"
-            )
+        _of_language(study, code, folders)
     for task, order in study.own_sets:
         _check_file(study.test(task, order), f"the {task} test set of {order}")
     _apart(study)
     _check_file(study.corpus("nli", study.pivot), "corpora.nli")
-    for kind in ("generators", "backbones"):
-        for name, model in getattr(study, kind).items():
-            if model.source:
-                _weights(study, model.source, ANY, f"{kind}.{name}.source")
-    for name, backbone in study.backbones.items():
-        for code, source in backbone.by_language.items():
-            _weights(study, source, code, f"backbones.{name}.by_language.{code}")
+    _of_models(study)
     for by, code in product(StudyTranslator.every(study), sorted({*study.languages} - {study.pivot})):
         _check_file(by.given(code), f"translators.{by.name}.given for {code}")
     _published(study)
@@ -61,6 +40,41 @@ def of_sources(study: Study) -> None:
         _training_data(study, of, folders[of.name])
         if of.spec.written:
             SUPPLIES[WRITING[of.spec.written].adapters](study, of.writer)
+
+
+def _of_language(study: Study, code: str, folders: dict[str, set[str]]) -> None:
+    """The corpora and test sets of a language are there, and something is tested or trained in it.
+
+    Args:
+        folders: recipe -> its `_folders`.
+    """
+    for role in ("text", "instructions", *sorted(_others(study, code, folders))):
+        _check_file(study.corpus(role, code), f"{study.given_corpus(role, code)[0]}: the {role} corpus of {code}")
+    for task in study.tests_by_language[code]:
+        own = task in study.languages[code].tests
+        key = f"languages.{code}.tests.{task}" if own else f"tasks.{study.test_set(task)}.source"
+        _check_file(study.test(task, code), f"{key}: the {task} test set of {code}")
+        if other := study.train_of(task, code):
+            key = f"tasks.{study.test_set(task)}.train"
+            _check_file(study.training_set(task, other), f"{key}: the {task} training set of {other}")
+    tested = study.tests_by_language[code] or any(code in languages_of(pair) for pair in study.tests_by_pair)
+    trained_on = any(task.train_language == code for task in study.tasks.values())
+    if not (tested or trained_on) and not any(code in found for found in folders.values()):
+        raise UserError(
+            f"languages.{code}: no test set in any task, and no recipe trains an encoder of it; give a test set "
+            "under `tests:` (a file, say), or a recipe such as unsupervised"
+        )
+
+
+def _of_models(study: Study) -> None:
+    """The weights of generators and backbones are there."""
+    for kind in ("generators", "backbones"):
+        for name, model in getattr(study, kind).items():
+            if model.source:
+                _weights(study, model.source, ANY, f"{kind}.{name}.source")
+    for name, backbone in study.backbones.items():
+        for code, source in backbone.by_language.items():
+            _weights(study, source, code, f"backbones.{name}.by_language.{code}")
 
 
 def _apart(study: Study) -> None:

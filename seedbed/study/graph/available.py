@@ -13,7 +13,7 @@ from seedbed.study.model import Part
 from seedbed.study.recipe import StudyRecipe
 from seedbed.tables.figures.maps import Mapped, plan_map
 from seedbed.tables.figures.specs import FigureSpec, Map
-from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, compared, of_labellers, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, Block, compared, of_labellers, plan
 from seedbed.tables.specs import OVERLAP, TableSpec
 
 TRIPLETS = "training triplets"
@@ -25,10 +25,10 @@ class Available(Part):
     """The parts of a study that tables and maps can show."""
 
     @cached_property
-    def recipes(self) -> list[System]:
+    def recipes(self) -> list[AvailableRecipe]:
         """The recipes that a table of encoders can show."""
         return [
-            System(
+            AvailableRecipe(
                 recipe=recipe.name,
                 language=recipe.folder("*"),
                 seeds=recipe.seeds,
@@ -58,14 +58,14 @@ class Available(Part):
         }
 
     @cached_property
-    def variants(self) -> list[System]:
+    def variants(self) -> list[AvailableRecipe]:
         """The variants that a table of classifiers can show, each with its classifiers; paths have seed 0."""
         study = self.study
         folders = {"task-target": "*", "composition": "*", "task-pivot": study.pivot}
         folders |= {variant: "*" for spec in study.classifiers.values() for variant in spec.composed}
         taught = {"task-target": [code for code in study.languages if study.corpus("nli_pairs", code)]}
         return [
-            System(
+            AvailableRecipe(
                 recipe=form,
                 language=folders.get(form, ANY),
                 seeds=[0],
@@ -76,7 +76,7 @@ class Available(Part):
         ]
 
     @cached_property
-    def labellers(self) -> list[System]:
+    def labellers(self) -> list[AvailableRecipe]:
         """The variants of classifiers that a table of encoders can show: baselines, fine-tuned backbones, and language
         models that are prompted.
         """
@@ -84,7 +84,7 @@ class Available(Part):
         for form, models in classifier.variants(study).items():
             forms[form] = [name for name in models if study.classifiers[name].prompted]
         return [
-            System(recipe=form, language=ANY, seeds=classifier.seeds_of(study, form), backbones=models)
+            AvailableRecipe(recipe=form, language=ANY, seeds=classifier.seeds_of(study, form), backbones=models)
             for form, models in forms.items()
         ]
 
@@ -122,16 +122,17 @@ class Available(Part):
     def blocks(self, spec: TableSpec) -> list[Block]:
         """The blocks of a table; raises as `seedbed.tables.plan.plan`."""
         study = self.study
-        others = self.tasks, study.baseline, study.reserved | study.reserved_pairs
-        shown = (self.variants, self.classifiers) if spec.of_classifiers else (self.recipes, self.backbones)
+        reserved = study.reserved | study.reserved_pairs
+        systems = self.variants if spec.of_classifiers else self.recipes
+        models = self.classifiers if spec.of_classifiers else self.backbones
         try:
-            blocks = plan(spec, *shown, *others)
+            blocks = plan(spec, systems, models, self.tasks, study.baseline, reserved)
         except UserError:
             asked = (task for column in spec.columns for task in column.tasks)
             if missing := next(filter(None, (lacking(study, task) for task in asked)), ""):
                 raise UserError(f"table {spec.title!r}: {missing}") from None
             raise
-        blocks += of_labellers(spec, self.labellers, self.classifiers, *others)
+        blocks += of_labellers(spec, self.labellers, self.classifiers, self.tasks, study.baseline, reserved)
         blocks = compared(spec, blocks, study.statistics.baseline_backbone)
         return [quoted.with_quotes(study, block) for block in blocks]
 

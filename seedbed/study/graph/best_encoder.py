@@ -14,7 +14,7 @@ from seedbed.study.graph.score import Scores
 from seedbed.study.graph.table import metrics_of
 from seedbed.study.model import Part
 from seedbed.study.recipe import StudyRecipe
-from seedbed.tables.plan import Block, System
+from seedbed.tables.plan import AvailableRecipe, Block
 from seedbed.tables.specs import Column
 
 
@@ -62,7 +62,7 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     # ---- The encoders.
 
-    def systems(self, task: str) -> dict[str, list[System]]:
+    def systems(self, task: str) -> dict[str, list[AvailableRecipe]]:
         """Backbone -> the recipes among whose encoders one is chosen, without those whose scale a task chose.
 
         Fusions and API embedding models are left out, since they have no weights to download, and so are recipes that

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from seedbed.encoders.translations.settings import Chosen
 from seedbed.study import paths
@@ -15,6 +15,15 @@ from seedbed.study.graph.translation import translations_of
 from seedbed.study.recipe import StudyRecipe
 from seedbed.study.sizes import Load, Sizes
 from seedbed.tables.plan import Cell
+
+
+class Candidate(NamedTuple):
+    """What a development task can choose."""
+
+    value: str | float | None
+    recipe: StudyRecipe
+    """With `backbone` the encoders that try it."""
+    backbone: str
 
 
 @dataclass(frozen=True)
@@ -35,17 +44,17 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
         return self.study.choosing[self.owner].dev if self.what == "scale" else self.study.best.dev
 
     @cached_property
-    def candidates(self) -> dict[str, tuple[str | float | None, StudyRecipe, str]]:
-        """Candidate -> its value, and the recipe and the backbone of the encoders that try it."""
+    def candidates(self) -> dict[str, Candidate]:
+        """The candidates by their names."""
         if self.what == "scale":
             tried = StudyGenerator.get(self.study, self.owner).candidates()
             return {
-                f"{scale:g}": (scale, StudyRecipe.get(self.study, recipe), backbone)
+                f"{scale:g}": Candidate(scale, StudyRecipe.get(self.study, recipe), backbone)
                 for scale, (recipe, backbone) in tried.items()
             }
         backbone, _, recipe = self.owner.partition("+")
         named = (StudyRecipe.get(self.study, name) for name in self.study.recipes[recipe].prefix_of)
-        return {of.name: (of.before(backbone), of, backbone) for of in named}
+        return {of.name: Candidate(of.before(backbone), of, backbone) for of in named}
 
     @property
     def languages(self) -> list[str]:
@@ -57,15 +66,16 @@ class ChosenCandidate(Product, rule="choose", place=paths.CHOSEN):
         return [code for code in tested if code in recipe.codes] or tested
 
     def inputs(self) -> dict[str, Files]:
-        cells = {
-            f"{candidate}/{code}": Cell(backbone, of.name, of.folder(code), of.seed(), self.dev, code)
-            for candidate, (_, of, backbone) in self.candidates.items()
-            for code in self.languages
-        }
-        return {"scores": {key: Scores.of_cell(self.study, cell).path for key, cell in cells.items()}}
+        scores = {}
+        for name, candidate in self.candidates.items():
+            of = candidate.recipe
+            for code in self.languages:
+                cell = Cell(candidate.backbone, of.name, of.folder(code), of.seed(), self.dev, code)
+                scores[f"{name}/{code}"] = Scores.of_cell(self.study, cell).path
+        return {"scores": scores}
 
     def settings(self) -> dict[str, Any]:
-        return {"dev": self.dev, "values": {name: value for name, (value, *_) in self.candidates.items()}}
+        return {"dev": self.dev, "values": {name: candidate.value for name, candidate in self.candidates.items()}}
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from typing import NamedTuple
 from seedbed.evaluation.settings import TextMap
 from seedbed.io import UserError
 from seedbed.settings import suggest
-from seedbed.tables.available import AvailableModel, System
 from seedbed.tables.figures.specs import FigureSpec, Map
+from seedbed.tables.plan import AvailableModel, AvailableRecipe
 
 
 class Mapped(NamedTuple):
@@ -16,7 +16,7 @@ class Mapped(NamedTuple):
     map: TextMap
     backbones: list[str]
     """Names in the study, in its order."""
-    systems: dict[str, System]
+    systems: dict[str, AvailableRecipe]
     """Recipe -> its encoders, of which the map shows the first seed's, in the order of the spec."""
     languages: list[str]
     """Languages of the texts."""
@@ -24,7 +24,7 @@ class Mapped(NamedTuple):
 
 def plan_map(
     spec: FigureSpec,
-    systems: Sequence[System],
+    systems: Sequence[AvailableRecipe],
     backbones: Mapping[str, AvailableModel],
     tasks: Mapping[str, Mapping[str, list[str]]],
     reserved: Collection[str] = (),

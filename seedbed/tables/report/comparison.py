@@ -77,7 +77,21 @@ def _mark(one: Mapping[str, Any], family: str, start: int, length: int) -> Mark:
     def place(value: float | None) -> float | None:
         return None if value is None else round(100 * (value - start) / length, 2)
 
-    value, low, high, base, overlap = numbers = _numbers(one)
+    value, low, high, base, overlap = _numbers(one)
     left, right = place(value if low is None else low), place(value if high is None else high)
-    facts = (one["name"], family, one["recipe"], one["backbone"], *numbers)
-    return Mark(*facts, place(value), left, round(right - left, 2), place(base), place(overlap))
+    return Mark(
+        name=one["name"],
+        family=family,
+        recipe=one["recipe"],
+        backbone=one["backbone"],
+        value=value,
+        low=low,
+        high=high,
+        base=base,
+        overlap=overlap,
+        at=place(value),
+        left=left,
+        width=round(right - left, 2),
+        base_at=place(base),
+        overlap_at=place(overlap),
+    )

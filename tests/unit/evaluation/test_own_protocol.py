@@ -19,7 +19,7 @@ from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.study import code, reachable
 from seedbed.study.loading import load
-from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, plan
 from seedbed.tables.specs import TableSpec
 from tests import tiny
 from tests.programs import call
@@ -124,7 +124,7 @@ def test_its_scores_are_made_and_tables_show_them_with_an_interval(own: Path) ->
     found = read_json(own / "scores/tiny/other/mul/0/own-margin/hau.json")
     assert found["protocol"] == "margin" and found["main_score"] == found["metrics"]["median"]
     (own / "spec.yaml").write_text(json.dumps(SPEC))
-    systems = [System(recipe=recipe, language="mul", seeds=[0]) for recipe in ("base", "other")]
+    systems = [AvailableRecipe(recipe=recipe, language="mul", seeds=[0]) for recipe in ("base", "other")]
     tasks = {"own-margin": AvailableTask(protocol="margin", languages=["hau"])}
     blocks = plan(TableSpec.load(own / "spec.yaml"), systems, {"tiny": AvailableModel()}, tasks, "base")
     (own / "plan.json").write_text(json.dumps([block.model_dump(mode="json") for block in blocks]))

@@ -31,9 +31,8 @@ from seedbed.evaluation import protocols
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard, results
 from seedbed.publish.checks import require_card
-from seedbed.tables.available import AvailableModel, AvailableTask, System
 from seedbed.tables.best import link_encoder
-from seedbed.tables.plan import plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
@@ -951,7 +950,9 @@ def test_a_card_prints_what_tables_print(tmp_path, n, right):
     given = {"columns": [{"label": "Own", "protocol": "bitext", "metric": "accuracy"}], "recipes": {"base": "Base"}}
     spec = TableSpec.model_validate({"title": "T", "caption": "c"} | given)
     tasks = {"own": AvailableTask(protocol="bitext", languages=["hau"])}
-    blocks = plan(spec, [System(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
+    blocks = plan(
+        spec, [AvailableRecipe(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base"
+    )
     table = tabulate([*measure_blocks(blocks, scores, Statistics(), spec)], Statistics(), Published(None, tmp_path))
     row, shown = table.iloc[0], results._result(path, score, Statistics())
     assert results._shown(shown, shown.value) == f"{row['value']:.1f}"

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 
 from seedbed.io import write_json, write_table
 from seedbed.tables.pages.layout import layout
-from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, Block, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
@@ -33,7 +33,7 @@ class Study:
     """What a study tells `tabulate`, and where its scores lie."""
 
     scores: Path
-    systems: list[System]
+    systems: list[AvailableRecipe]
     backbones: dict[str, AvailableModel]
     tasks: dict[str, AvailableTask]
     statistics: Statistics
@@ -93,7 +93,7 @@ def make_study(
     study = Study(
         scores=folder / "scores",
         systems=[
-            System(
+            AvailableRecipe(
                 recipe=name, language=FOLDER.get(name, "*"), seeds=[0] if name == "base" else list(range(1, seeds + 1))
             )
             for name in recipes

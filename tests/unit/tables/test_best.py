@@ -17,7 +17,7 @@ from seedbed.evaluation.files import write
 from seedbed.evaluation.scores import Scores
 from seedbed.io import UserError, write_table
 from seedbed.tables import best
-from seedbed.tables.plan import Block, Cell, System
+from seedbed.tables.plan import AvailableRecipe, Block, Cell
 from seedbed.tables.quotes import Quote
 from seedbed.tables.report import answer
 from seedbed.tables.report.comparison import comparisons
@@ -36,7 +36,7 @@ DEV = {("base", 0): 0.2, ("plain", 1): 0.9, ("plain", 2): 0.1, ("good", 1): 0.6,
 
 def block() -> Block:
     seeds = {"base": [0], "plain": [1, 2], "good": [1, 2]}
-    systems = [System(recipe=name, language="hau", seeds=own) for name, own in seeds.items()]
+    systems = [AvailableRecipe(recipe=name, language="hau", seeds=own) for name, own in seeds.items()]
     column = Column(label="test", protocol="sts", metric="spearman", tasks=["test"])
     names = {name: name for name in seeds}
     facts = {"backbone": "bert", "paper_backbone": "", "tests": {"hau": "test"}, "baseline": "base"}

@@ -19,7 +19,7 @@ from seedbed.io import UserError
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.loading import load
 from seedbed.study.model import Study
-from seedbed.tables.plan import AvailableModel, AvailableTask, Block, System, compared, of_labellers
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, Block, compared, of_labellers
 from seedbed.tables.published import Published
 from seedbed.tables.specs import TableSpec
 from seedbed.tables.tabulate import measure_blocks, read, tabulate, write
@@ -213,12 +213,12 @@ def blocks_of(**tests: str) -> list[Block]:
     tasks = {"labels": AvailableTask(protocol="knn", languages=["hau", "ind"], k=[1])}
     drawn = of_labellers(
         table,
-        [System(recipe="random", language="mul", seeds=[1, 2], backbones=["drawn"])],
+        [AvailableRecipe(recipe="random", language="mul", seeds=[1, 2], backbones=["drawn"])],
         {"drawn": AvailableModel()},
         tasks,
         "base",
     )
-    narrow = System(recipe="base", language="mul", seeds=[0], languages=["hau"])
+    narrow = AvailableRecipe(recipe="base", language="mul", seeds=[0], languages=["hau"])
     facts = {"paper_backbone": "", "column": drawn[0].column, "names": {"base": "Base"}, "baseline": "base"}
     encoders = [
         Block(backbone="one", tests={"hau": "labels"}, systems=[narrow], **facts),

@@ -13,10 +13,9 @@ from scipy import stats
 
 from seedbed.evaluation.protocols import sts
 from seedbed.io import write_json, write_table
-from seedbed.tables.available import System
 from seedbed.tables.cells import cell
 from seedbed.tables.measures import Measure, average, measure
-from seedbed.tables.plan import AvailableModel, AvailableTask, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, TableSpec
@@ -100,7 +99,9 @@ def test_means_of_means_over_languages_weigh_each_language_once(tmp_path) -> Non
         }
     )
     tasks = {task: AvailableTask(protocol="bitext", languages=codes) for task, codes in languages.items()}
-    blocks = plan(spec, [System(recipe="base", language="mul", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
+    blocks = plan(
+        spec, [AvailableRecipe(recipe="base", language="mul", seeds=[0])], {"b": AvailableModel()}, tasks, "base"
+    )
     measured = [*measure_blocks(blocks, scores, Statistics(resamples=100), spec)]
     table = tabulate(measured, Statistics(), Published(None, tmp_path))
     averages = table[table["language"] == "avg"].set_index("column")["value"]
@@ -124,7 +125,9 @@ def test_what_is_no_share_has_three_decimals_and_the_number_of_what_it_is_over(t
     given = {"title": "T", "caption": "c", "columns": columns, "recipes": {"base": "Base"}}
     of_table = TableSpec.model_validate(given)
     tasks = {"geometry": AvailableTask(protocol="geometry", languages=["hau"])}
-    blocks = plan(of_table, [System(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base")
+    blocks = plan(
+        of_table, [AvailableRecipe(recipe="base", language="hau", seeds=[0])], {"b": AvailableModel()}, tasks, "base"
+    )
     measured = [*measure_blocks(blocks, scores, Statistics(resamples=100), of_table)]
     table = tabulate(measured, Statistics(), Published(None, tmp_path))
     assert table["n"].tolist() == [10, 10, 15, 15]

@@ -10,7 +10,7 @@ from seedbed.study.graph.available import Available
 from seedbed.study.model import Study
 from seedbed.tables.figures.plot import plot
 from seedbed.tables.figures.specs import FigureSpec
-from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import OVERLAP, TableSpec
@@ -49,7 +49,7 @@ def folder(tmp_path_factory):
 def systems():
     """The recipes of the figure, and two that have no triplets in their own language."""
     own = [
-        System(
+        AvailableRecipe(
             recipe=recipe,
             language="eng" if recipe == "english-nli" else "*",
             seeds=[1, 2],
@@ -58,7 +58,11 @@ def systems():
         )
         for recipe, name in FOLDERS.items()
     ]
-    return [*own, System(recipe="base", language="mul", seeds=[0]), System(recipe="xllora", language="*", seeds=[1])]
+    return [
+        *own,
+        AvailableRecipe(recipe="base", language="mul", seeds=[0]),
+        AvailableRecipe(recipe="xllora", language="*", seeds=[1]),
+    ]
 
 
 def planned(spec=SPEC):

@@ -12,13 +12,16 @@ from scipy.stats import spearmanr
 from seedbed.evaluation.significance import percentiles
 from seedbed.io import UserError, write_json, write_table
 from seedbed.tables.pages.layout import layout
-from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, Paper, TableSpec
 from seedbed.tables.tabulate import measure_blocks, tabulate
 
-SYSTEMS = [System(recipe="base", language="mul", seeds=[0]), System(recipe="multi-mc", language="*", seeds=[1, 2])]
+SYSTEMS = [
+    AvailableRecipe(recipe="base", language="mul", seeds=[0]),
+    AvailableRecipe(recipe="multi-mc", language="*", seeds=[1, 2]),
+]
 TASKS = {
     "kardes": AvailableTask(protocol="sts", languages=["aze", "kaz", "uzn"], pairs=["aze-kaz", "aze-uzn", "kaz-uzn"])
 }

@@ -7,7 +7,7 @@ from seedbed import yamls
 from seedbed.io import UserError
 from seedbed.study.graph.table import TablePlan
 from seedbed.study.model import Study
-from seedbed.tables.plan import AvailableModel, AvailableTask, System, of_labellers, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, of_labellers, plan
 from seedbed.tables.specs import Column, TableSpec
 
 STS = {"label": "STS", "protocol": "sts", "metric": "spearman"}
@@ -28,7 +28,9 @@ def systems(**changes):
     """Four recipes; changes by name."""
     folders = {"base": "mul", "xllora": "*", "mine": "*", "variant": "*"}
     return [
-        System(recipe=name, language=folder, seeds=[1, 2], **{"variant": {"on_request": True}, **changes}.get(name, {}))
+        AvailableRecipe(
+            recipe=name, language=folder, seeds=[1, 2], **{"variant": {"on_request": True}, **changes}.get(name, {})
+        )
         for name, folder in folders.items()
     ]
 
@@ -183,7 +185,7 @@ def test_recipes_that_never_meet_may_have_one_name():
 
 KNN = {"label": "knn", "protocol": "knn", "metric": "accuracy@1"}
 BASELINES = [
-    System(recipe=form, language="mul", seeds=[1], backbones=names)
+    AvailableRecipe(recipe=form, language="mul", seeds=[1], backbones=names)
     for form, names in {"random": ["drawn"], "fine-tuned": ["tuned", "small"], "majority": []}.items()
 ]
 CLASSIFIERS = {
@@ -218,7 +220,9 @@ def test_a_column_has_only_classifiers_that_are_asked_in_all_its_languages():
 
 
 def test_kinds_of_a_classifier_come_in_the_specs_order_and_have_a_baseline_of_their_own():
-    kinds = [System(recipe=kind, language="mul", seeds=[1], backbones=["drawn"]) for kind in ("source", "prefixed")]
+    kinds = [
+        AvailableRecipe(recipe=kind, language="mul", seeds=[1], backbones=["drawn"]) for kind in ("source", "prefixed")
+    ]
     facts = {"columns": [KNN], "classifiers": {"prefixed": "LiRA", "source": "backbone"}}
     (block,) = shown_beside(spec(**facts), systems=kinds)
     assert (list(block.names.values()), block.baseline) == (["LiRA", "backbone"], "base")
@@ -228,7 +232,10 @@ def test_kinds_of_a_classifier_come_in_the_specs_order_and_have_a_baseline_of_th
 
 
 def test_kinds_of_one_classifier_need_names_of_their_own():
-    kinds = [System(recipe=kind, language="mul", seeds=[1], backbones=["gemma"]) for kind in ("zero-shot", "one-shot")]
+    kinds = [
+        AvailableRecipe(recipe=kind, language="mul", seeds=[1], backbones=["gemma"])
+        for kind in ("zero-shot", "one-shot")
+    ]
     shown = {"systems": kinds, "classifiers": {"gemma": AvailableModel()}}
     with pytest.raises(UserError) as error:
         shown_beside(spec(columns=[KNN], classifiers=["zero-shot", "one-shot"]), **shown)

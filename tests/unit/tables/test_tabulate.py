@@ -15,7 +15,7 @@ from seedbed.evaluation.significance import percentiles, replicates, spearman, w
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.tables.cells import difference, significant, trained_on
 from seedbed.tables.pages.legends import without_interval
-from seedbed.tables.plan import AvailableModel, AvailableTask, System, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column, Overall, TableSpec
@@ -525,7 +525,7 @@ def test_a_difference_below_what_is_printed_is_marked_by_its_sign(tmp_path, more
     recipes = {"base": "Base", "other": "Other"}
     of_table = TableSpec.model_validate({"title": "T", "caption": "c", "columns": [column], "recipes": recipes})
     tasks = {"geometry": AvailableTask(protocol="geometry", languages=["hau"])}
-    systems = [System(recipe=recipe, language="*", seeds=[0]) for recipe in recipes]
+    systems = [AvailableRecipe(recipe=recipe, language="*", seeds=[0]) for recipe in recipes]
     blocks = plan(of_table, systems, {"b": AvailableModel()}, tasks, "base")
     measured = [*measure_blocks(blocks, scores, Statistics(), of_table)]
     write(tabulate(measured, Statistics(), Published(None, tmp_path)), tmp_path / "table.csv")

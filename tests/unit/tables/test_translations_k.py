@@ -13,9 +13,7 @@ from seedbed.evaluation.scoring import score
 from seedbed.evaluation.settings import Task
 from seedbed.io import UserError, write_json, write_table
 from seedbed.resources import spec_file
-from seedbed.tables import available
-from seedbed.tables.available import AvailableModel, AvailableTask
-from seedbed.tables.plan import Cell, plan
+from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, Cell, plan
 from seedbed.tables.published import Published
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import TableSpec
@@ -53,7 +51,7 @@ def made(k: tuple[int, ...], folder: Path) -> tuple[pd.DataFrame, str]:
         write_table(scores.items.astype(str), path.with_suffix(".items.tsv"))
         about = {"protocol": "bitext", "metrics": scores.metrics, "items": path.with_suffix(".items.tsv").name}
         write_json(about | {"dataset": {"origin": [{"kind": "file", "name": "own"}]}}, path)
-    systems = [available.System(recipe="base", language="mul", seeds=[0])]
+    systems = [AvailableRecipe(recipe="base", language="mul", seeds=[0])]
     tasks = {"own-bitext": AvailableTask(protocol="bitext", languages=["hau", "ind"], k=[*k])}
     blocks = plan(SPEC, systems, {"me5": AvailableModel()}, tasks, "base")
     statistics = Statistics(resamples=100)

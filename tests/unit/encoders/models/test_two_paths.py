@@ -317,7 +317,7 @@ def test_two_choices_of_one_text_are_told(tmp_path: Path) -> None:
 
 def test_an_encoder_of_two_texts_is_not_copied(sides: dict[str, Path], tmp_path: Path) -> None:
     folder, table = made(sides, tmp_path / "encoder", "none"), pd.DataFrame({"id": ["1", "2"], "text": ["a", "b"]})
-    options = {"prefix": "", "seed": 1, "output": tmp_path / "copy", "about": {}}
+    options = {"seed": 1, "output": tmp_path / "copy", "about": {}}
     for pooling in ("own", "mean"):
         with pytest.raises(UserError, match=r"encoder:.*two texts.*copy one"):
-            compress(folder, table["text"], Copies(bfloat16={}), training=Training(pooling=pooling), **options)
+            compress(loading.Original(folder, pooling), table["text"], Copies(bfloat16={}), **options)

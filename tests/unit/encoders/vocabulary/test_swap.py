@@ -168,8 +168,9 @@ def test_lines_are_those_that_a_draw_takes_and_one_in_a_hundred_is_held_out(line
 @pytest.mark.parametrize("way", ["focus", "pieces"])
 def test_a_backbone_has_new_rows_and_is_else_as_it_was(unigram, lines, way, tmp_path):
     settings = SMALL.updated({"initialisation": way})
-    said = replace.replace_vocabulary(unigram, lines(), settings, tmp_path / "one", about={"language": "hau"})
-    replace.replace_vocabulary(unigram, lines(), settings, tmp_path / "other", about={"language": "hau"})
+    original, about = loading.Original(unigram), {"language": "hau"}
+    said = replace.replace_vocabulary(original, lines(), settings, tmp_path / "one", about=about)
+    replace.replace_vocabulary(original, lines(), settings, tmp_path / "other", about=about)
     assert (
         sha256(tmp_path / "one") == sha256(tmp_path / "other")
         and said == read_json(tmp_path / "one/seedbed.json")["training"]
@@ -208,7 +209,8 @@ def test_a_backbone_without_a_head_stays_without_one(sources, lines, tmp_path):
     BertModel(BertConfig(vocab_size=len(source), pad_token_id=0, **shape)).save_pretrained(tmp_path / "bare")
     source.save_pretrained(tmp_path / "bare")
     settings = SMALL.updated({"size": 70})
-    said = replace.replace_vocabulary(tmp_path / "bare", lines(), settings, tmp_path / "new", about={})
+    original = loading.Original(tmp_path / "bare")
+    said = replace.replace_vocabulary(original, lines(), settings, tmp_path / "new", about={})
     assert read_json(tmp_path / "new/config.json")["architectures"] == ["BertModel"]
     assert said["rows"]["copied"] > 30
 
@@ -265,8 +267,9 @@ def test_what_cannot_be_learnt_anew_is_refused(sources):
     ],
 )
 def test_a_text_that_does_not_do_is_refused(unigram, lines, changes, texts, message, tmp_path):
+    original = loading.Original(unigram)
     with pytest.raises(UserError, match=message):
-        replace.replace_vocabulary(unigram, lines(texts), SMALL.updated(changes), tmp_path / "new", about={})
+        replace.replace_vocabulary(original, lines(texts), SMALL.updated(changes), tmp_path / "new", about={})
     assert not (tmp_path / "new").exists()
 
 
@@ -276,7 +279,7 @@ def test_another_padding_id_than_the_configurations_is_refused(unigram, lines, t
     model.save_pretrained(tmp_path / "other")
     tokenizer.save_pretrained(tmp_path / "other")
     with pytest.raises(UserError, match=r"padding has id 1.*config.json.*0"):
-        replace.replace_vocabulary(tmp_path / "other", lines(), SMALL, tmp_path / "new", about={})
+        replace.replace_vocabulary(loading.Original(tmp_path / "other"), lines(), SMALL, tmp_path / "new", about={})
 
 
 def test_what_stands_around_a_text_has_its_new_ids() -> None:

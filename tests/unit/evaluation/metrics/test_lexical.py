@@ -18,7 +18,7 @@ from seedbed.evaluation.protocols import retrieval
 from seedbed.evaluation.scores import Scores
 from seedbed.io import write_table
 from seedbed.tables import best
-from seedbed.tables.plan import Block, System
+from seedbed.tables.plan import AvailableRecipe, Block
 from seedbed.tables.report import answer
 from seedbed.tables.settings import Statistics
 from seedbed.tables.specs import Column
@@ -128,7 +128,7 @@ def test_retrieval_is_compared_with_bm25_query_by_query(tmp_path: Path):
         paper_backbone="",
         column=Column(label="search", protocol="retrieval", metric="ndcg@10", tasks=["search"]),
         tests={"hau": "search"},
-        systems=[System(recipe=name, language="hau", seeds=[1]) for name in ("base", "good")],
+        systems=[AvailableRecipe(recipe=name, language="hau", seeds=[1]) for name in ("base", "good")],
         names={"base": "base", "good": "good"},
         baseline="base",
     )

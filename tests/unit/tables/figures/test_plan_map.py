@@ -5,12 +5,12 @@ import pytest
 from seedbed.io import UserError
 from seedbed.tables.figures.maps import plan_map
 from seedbed.tables.figures.specs import FigureSpec
-from seedbed.tables.plan import AvailableModel, System
+from seedbed.tables.plan import AvailableModel, AvailableRecipe
 
 SYSTEMS = [
-    System(recipe="published", language="mul", seeds=[0]),
-    System(recipe="crosslingual", language="eng", seeds=[13, 21], backbones=["xlmr"]),
-    System(recipe="xllora", language="*", seeds=[13]),
+    AvailableRecipe(recipe="published", language="mul", seeds=[0]),
+    AvailableRecipe(recipe="crosslingual", language="eng", seeds=[13, 21], backbones=["xlmr"]),
+    AvailableRecipe(recipe="xllora", language="*", seeds=[13]),
 ]
 BACKBONES = {
     "labse": AvailableModel(paper="LaBSE"),
