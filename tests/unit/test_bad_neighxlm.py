@@ -134,7 +134,7 @@ FAULTS = {
     "no neighbours at all": (mine(layer=2, count=0), "mining.count: ... greater than 0"),
     "too few pairs": (SELECT, "seed_pairs: 6 of 6 pairs ... count is 7 (dropped: {}); give more"),
     "more neighbours than mined": (train(neighbours=4), "neighbours: ... pivot, text, neighbour_1, neighbour_2, neighbour_3, neighbour_4"),
-    "a queue too small": (train(queue_size=7), "neighbours.queue_size: 7 ... give 8"),
+    "a queue too small": (train(queue_size=7), "training.batch_size: ... queue of 7; give 3 or fewer, or `queue_size: 8`"),
     "a queue of nothing": (train(queue_size=0), "objective.neighbours.queue_size: ... greater than 0"),
     "equal sides": (train(texts="equal.tsv", mining=None), "neighbours: both sides of row c"),
     "momentum": (train(momentum=1), "objective.neighbours.momentum: ... less than 1"),

@@ -38,8 +38,8 @@ def layout(
 ) -> str:
     """The table in Markdown as the paper prints it: a block for each backbone and column, methods x languages.
 
-    Below it are the differences of the spec's pairs, and the paper's own table, each number with ours, their difference
-    and a verdict.
+    Below it are the differences of the spec's pairs, and, if a number here has a counterpart in it, the paper's own
+    table, each number with ours, their difference and a verdict.
 
     Args:
         table: the table as `tabulate.read` returns it.
@@ -60,7 +60,9 @@ def layout(
         parts += _summary(table, means or table["column"], groups, metrics)
     if differences is not None and len(differences):
         parts += _differences(differences, methods_of(table), metrics)
-    return "\n\n".join([*parts, *papers_numbers(table, spec, published)]) + "\n"
+    if compared:
+        parts += papers_numbers(table, spec, published)
+    return "\n\n".join(parts) + "\n"
 
 
 def _columns(table: pd.DataFrame, spec: TableSpec) -> dict[str, Column]:
