@@ -34,18 +34,24 @@ def of_best(study: Study) -> None:
                 f"best.{key}: {task} has no set in any language of the study; give `tasks.{task}.source`, take another "
                 "task, or leave `best` out"
             )
+    each = [BestEncoder.get(study, code) for code in study.languages]
+    if not any(one.recommended if best.recipe else one.candidates for one in each):
+        key, what = ("recipe", f"encoder of {best.recipe}") if best.recipe else ("dev", "encoder")
+        raise ValueError(
+            f"best.{key}: no {what} to choose in any language; give a backbone that has weights, and a recipe that "
+            "makes encoders of it, both without `on_request`, or leave `best` out"
+        )
     if not best.dev:
         return
     shown = [(key, task) for key, task in named if key in ("test", "also")]
     for dev, (key, task) in product((best.dev, *best.mean_with), shown):
         if study.test_set(task) == study.test_set(dev):
             raise ValueError(f"best.{key}: {task} has the texts of {dev}, which chooses; take another task")
-    for code in study.languages:
-        chosen = BestEncoder.get(study, code)
+    for chosen in each:
         tests = filter(None, (chosen.reported_on, *chosen.shown_on))
         for task, dev in product(tests, chosen.chosen_on):
-            if share_rows(study.test(dev, code), study.test(task, code)):
+            if share_rows(study.test(dev, chosen.lang), study.test(task, chosen.lang)):
                 raise ValueError(
-                    f"best: in {code}, {task} has rows of {dev}, which chooses; take another task, or part them by "
+                    f"best: in {chosen.lang}, {task} has rows of {dev}, which chooses; take another task, or part them by "
                     "`where`, or by `buckets` with the same `buckets_by`"
                 )
