@@ -52,6 +52,6 @@ def of_best(study: Study) -> None:
         for task, dev in product(tests, chosen.chosen_on):
             if share_rows(study.test(dev, chosen.lang), study.test(task, chosen.lang)):
                 raise ValueError(
-                    f"best: in {chosen.lang}, {task} has rows of {dev}, which chooses; take another task, or part them by "
-                    "`where`, or by `buckets` with the same `buckets_by`"
+                    f"best: in {chosen.lang}, {task} has rows of {dev}, which chooses; take another task, or part them "
+                    "by `where`, or by `buckets` with the same `buckets_by`"
                 )
