@@ -147,13 +147,17 @@ def _rounded(metric: Metric, value: float) -> float:
 
 
 def metadata(results: Iterable[Result]) -> list[EvalResult]:
-    """Results in the metadata format of a card; the interval is part of the metric's name, which readers see."""
+    """Results in the metadata format of a card; the interval is part of the metric's name, which readers see.
+
+    The configuration of a data set is the task and the language: the hub files results of one data set and one
+    configuration under the name of the first.
+    """
     return [
         EvalResult(
             task_type=TASKS.get(one.protocol, "sentence-similarity"),
             dataset_type=place.name if place else one.task,
             dataset_name=f"{one.task} ({one.language})",
-            dataset_config=one.language,
+            dataset_config=f"{one.task}-{one.language}",
             dataset_revision=(place.revision if place else "") or None,
             metric_type=one.heading.lower().replace(" ", "_"),
             metric_name=f"{one.heading}{_between(one)}",

@@ -101,8 +101,8 @@ class Column(Settings):
 
     @property
     def labelled(self) -> bool:
-        """Whether it can show classifiers."""
-        return "labels" in self.declared.asks
+        """Whether it can show classifiers; not those of encoders that are fine-tuned for it."""
+        return "labels" in self.declared.asks and not self.declared.tunes
 
     def of_task(self, task: str) -> Self:
         """The column of one of its tasks by itself."""

@@ -18,9 +18,16 @@ def of_best(study: Study) -> None:
     named += [(key, task) for key in ("mean_with", "also") for task in getattr(best, key)]
     for key, task in named:
         _measures(study, key, task)
+    each = [BestEncoder.get(study, code) for code in study.languages]
+    if not any(one.recommended if best.recipe else one.candidates for one in each):
+        key, what = ("recipe", f"encoder of {best.recipe}") if best.recipe else ("dev", "encoder")
+        raise ValueError(
+            f"best.{key}: no {what} to choose in any language; give a backbone that has weights, and a recipe that "
+            "makes encoders of it, both without `on_request`, or leave `best` out"
+        )
     if best.dev:
         shown = [(key, task) for key, task in named if key in ("test", "also")]
-        _apart(study, shown)
+        _apart(study, shown, each)
 
 
 def _measures(study: Study, key: str, task: str) -> None:
@@ -44,18 +51,17 @@ def _measures(study: Study, key: str, task: str) -> None:
         )
 
 
-def _apart(study: Study, shown: list[tuple[str, str]]) -> None:
+def _apart(study: Study, shown: list[tuple[str, str]], each: list[BestEncoder]) -> None:
     """No task that reports the best encoders, (key of `best`, task), has texts of one that chooses them."""
     best = study.best
     for dev, (key, task) in product((best.dev, *best.mean_with), shown):
         if study.test_set(task) == study.test_set(dev):
             raise ValueError(f"best.{key}: {task} has the texts of {dev}, which chooses; take another task")
-    for code in study.languages:
-        chosen = BestEncoder.get(study, code)
+    for chosen in each:
         tests = filter(None, (chosen.reported_on, *chosen.shown_on))
         for task, dev in product(tests, chosen.chosen_on):
-            if share_rows(study.test(dev, code), study.test(task, code)):
+            if share_rows(study.test(dev, chosen.lang), study.test(task, chosen.lang)):
                 raise ValueError(
-                    f"best: in {code}, {task} has rows of {dev}, which chooses; take another task, or part them by "
-                    "`where`, or by `buckets` with the same `buckets_by`"
+                    f"best: in {chosen.lang}, {task} has rows of {dev}, which chooses; take another task, or part them "
+                    "by `where`, or by `buckets` with the same `buckets_by`"
                 )

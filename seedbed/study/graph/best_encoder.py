@@ -100,10 +100,14 @@ class BestEncoder(Product, rule="choose_best", place=paths.BEST):
 
     @property
     def exists(self) -> bool:
-        """Whether the language has one: a task reports the chosen one, or the recommended recipe has an encoder."""
+        """Whether the language has one: a task reports the one that is chosen among its encoders, or the recommended
+        recipe has an encoder.
+        """
         if self.lang in self.study.reserved:
             return False
-        return bool(self.recommended if self.study.best and self.study.best.recipe else self.reported_on)
+        if self.study.best and self.study.best.recipe:
+            return bool(self.recommended)
+        return bool(self.reported_on and self.candidates)
 
     def blocks(self, task: str) -> list[Block]:
         """Blocks of a table whose column is a task: one for each backbone, with the recipes among whose encoders one is

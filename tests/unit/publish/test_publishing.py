@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 from huggingface_hub import DatasetCard, ModelCard, constants
 from huggingface_hub.repocard import metadata_load
+from huggingface_hub.repocard_data import eval_results_to_model_index
 from scipy.stats import spearmanr
 
 from scripts import publish, score
@@ -923,6 +924,17 @@ def test_a_number_that_is_no_share_is_shown_as_what_it_is():
     assert re.search(r"Alignment \(lower is better\) +\| +0.173 +\| +0.150 to 0.200", text)
     assert [one.metric_value for one in results.metadata([pairs, shape])] == [58.46, 0.1734]
     assert "| 0.0 " in results.section([pairs._replace(value=-0.04)]), "as tables print it, and not -0.0"
+
+
+def test_tasks_of_one_data_set_have_numbers_of_their_own_in_a_card():
+    data = {"origin": SEMREL, "licence": ""}
+    dev = results.Result(
+        "dev", "hau", "sts", protocols.metric("sts", "spearman"), "Spearman", 80.0, None, 0.95, 40, data, {}
+    )
+    tests = [dev, dev._replace(task="test", value=50.0), dev._replace(task="test", language="ind", value=40.0)]
+    (filed,) = eval_results_to_model_index("hausa", results.metadata(tests))
+    found = {one["dataset"]["name"]: [each["value"] for each in one["metrics"]] for one in filed["results"]}
+    assert found == {"dev (hau)": [80.0], "test (hau)": [50.0], "test (ind)": [40.0]}
 
 
 def test_a_card_has_the_last_layer_where_another_scores_as_well():

@@ -50,6 +50,12 @@ def test_a_language_that_the_named_test_lacks_has_no_other_in_its_place():
     assert [BestEncoder.get(study, code).reported_on for code in ("hau", "ind")] == ["kolibri-bitext", ""]
 
 
+def test_nothing_is_chosen_in_a_language_of_which_no_recipe_makes_an_encoder():
+    recipes = {name: {"only": {"languages": ["hau"]}} for name in ("base", "unsupervised")}
+    answer = Answer.get(study_of(DEMO, recipes=recipes, tables=[], figures=[]))
+    assert [best.lang for best in answer.chosen] == ["hau"] and "ind" not in answer.listed
+
+
 def test_graded_pairs_report_before_others():
     assert hausa(chosen_by(dev="kolibri-bitext")).reported_on == "graded-sts"
     assert hausa(chosen_by(dev="graded-sts")).reported_on == "kolibri-dev", "the first that does not choose"
@@ -186,6 +192,23 @@ def test_a_choice_that_cannot_be_made_is_told(choice, fault):
     }
     with pytest.raises(UserError) as error:
         load(study | {"best": choice})
+    assert str(error.value).startswith(fault)
+
+
+@pytest.mark.parametrize(
+    ("choice", "asked", "fault"),
+    [
+        ({"recipe": "xllora"}, {"xllora"}, "config: best.recipe: no encoder of xllora to choose in any language; "),
+        ({"dev": "graded-sts"}, None, "config: best.dev: no encoder to choose in any language; give a backbone"),
+    ],
+)
+def test_a_choice_among_no_encoders_is_told(choice, asked, fault):
+    """What has `on_request` is not chosen."""
+    study = yamls.read(DEMO) | {"best": choice}
+    for name in asked or study["recipes"]:
+        study["recipes"][name]["on_request"] = True
+    with pytest.raises(UserError) as error:
+        load(study)
     assert str(error.value).startswith(fault)
 
 

@@ -335,7 +335,7 @@ def test_what_is_aligned_learns_from_vectors_of_the_pivots_encoder(ask) -> None:
 
 
 def test_rows_of_the_pivot_with_the_same_ids_serve_all_languages(ask) -> None:
-    vectors = "encoders/other/xllora/pivot/nli/eng/5/seedbed.json"
+    vectors = "encoders/coded/xllora/pivot/nli/eng/5/seedbed.json"
     for lang in ("hin", "hau"):
         assert ask(Encoder, **JOINED | {"lang": lang}).references == {"pivot": vectors}
         assert ask(Encoder, **JOINED | {"lang": lang}).pivot_rows == "corpora/eng/nli.tsv"

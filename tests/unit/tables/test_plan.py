@@ -184,6 +184,7 @@ def test_recipes_that_never_meet_may_have_one_name():
 # ---- classifiers beside encoders
 
 KNN = {"label": "knn", "protocol": "knn", "metric": "accuracy@1"}
+TUNED = {"label": "tuned", "protocol": "tuned", "metric": "macro f1"}
 BASELINES = [
     AvailableRecipe(recipe=form, language="mul", seeds=[1], backbones=names)
     for form, names in {"random": ["drawn"], "fine-tuned": ["tuned", "small"], "majority": []}.items()
@@ -264,6 +265,7 @@ def test_rows_of_ablations_are_compared_with_lira_itself_and_the_plain_model_com
             "baseline_classifier: 'rando' is none.*'random'",
         ),
         ({"columns": [STS], "classifiers": ["random"]}, "column of protocol knn"),
+        ({"columns": [TUNED], "classifiers": ["random"]}, "column of protocol knn"),
         (
             {"columns": [KNN], "classifiers": ["random"], "over_backbones": True},
             r"over backbones.*no class",
