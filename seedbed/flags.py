@@ -159,11 +159,12 @@ def _readings(words: list[str]) -> Iterator[Any]:
 
 def _said(word: str) -> Any:
     """JSON of an object or a list, or YAML, which Snakemake's `--config` takes; or the word itself."""
-    import yaml
+    if word.startswith(("{", "[")):
+        import yaml
 
-    for reading in (json.loads, yaml.safe_load) if word.startswith(("{", "[")) else ():
-        with contextlib.suppress(ValueError, yaml.YAMLError):
-            return reading(word)
+        for reading in (json.loads, yaml.safe_load):
+            with contextlib.suppress(ValueError, yaml.YAMLError):
+                return reading(word)
     return word
 
 

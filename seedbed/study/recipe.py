@@ -349,7 +349,7 @@ class StudyRecipe(Entry[Recipe]):
         """As `before`, of texts that are neither query nor document."""
         return text_of(self.before(backbone))
 
-    def speaks(self, backbone: str) -> bool:
+    def prefix_by_language(self, backbone: str) -> bool:
         """Whether the prefix of its encoders of a backbone, or of one that this fuses, depends on the language."""
         members = StudyBackbone.get(self.study, backbone).members
         return any(placeholders(self.prefix(member)) for member in members)

@@ -52,9 +52,9 @@ def of_fusions(study: Study) -> None:
         if fusion.dev:
             _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
             made = [of for of in StudyRecipe.every(study) if name in of.every_backbone]
-            if spoken := [member for of in made for member in fusion.of if placeholders(of.prefix(member))]:
+            if dependent := [member for of in made for member in fusion.of if placeholders(of.prefix(member))]:
                 raise ValueError(
-                    f"{where}.dev: the prefix of {spoken[0]} depends on the language, and weights are chosen by the "
+                    f"{where}.dev: the prefix of {dependent[0]} depends on the language, and weights are chosen by the "
                     "texts of several; give weights in `of`"
                 )
 
@@ -91,7 +91,7 @@ def of_compute(study: Study) -> None:
     if not (recipe := StudyRecipe.get(study, spec.encoder.recipe)).transformer:
         raise ValueError(f"compute.encoder.recipe: {spec.encoder.recipe} has no transformer to count; take another")
     trained = study.train_of(spec.task, spec.language)
-    if recipe.speaks(spec.encoder.backbone) and trained != spec.language:
+    if recipe.prefix_by_language(spec.encoder.backbone) and trained != spec.language:
         raise ValueError(
             f"compute.task: {spec.task} has texts in {spec.language} and {trained}, and the prefix of "
             f"{spec.encoder.backbone} depends on the language; take a task with one language, or another encoder"

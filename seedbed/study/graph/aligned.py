@@ -40,8 +40,8 @@ class PivotVectors(Product, rule="embed_pivot", place=paths.PIVOT):
         return {"encoder": encoder.path, "texts": triplets if written else self.at(paths.CORPUS)}
 
     def settings(self) -> dict[str, Any]:
-        speaks = StudyRecipe.get(self.study, self.recipe).speaks(self.backbone)
-        return {"columns": self.columns} | ({"language": self.study.pivot} if speaks else {})
+        by_language = StudyRecipe.get(self.study, self.recipe).prefix_by_language(self.backbone)
+        return {"columns": self.columns} | ({"language": self.study.pivot} if by_language else {})
 
     def load(self, sizes: Sizes) -> Load:
         return sizes.mining(self.backbone)

@@ -310,10 +310,12 @@ class Scores(Product, rule="score", place=paths.SCORES):
         Raises:
             UserError: one has, and it is no test of a pair of languages.
         """
-        for one in [] if self.seconds or self.tuned else self.each:
+        if self.seconds or self.tuned:
+            return
+        for one in self.each:
             own = Reference(backbone=one.backbone, recipe=one.recipe)
             of = own if one.of_encoders else one.classifier.retriever(one.recipe)
-            if not of or not StudyRecipe.get(self.study, of.recipe).speaks(of.backbone):
+            if not of or not StudyRecipe.get(self.study, of.recipe).prefix_by_language(of.backbone):
                 continue
             for task in one.scored:
                 columns, trained = COLUMNS[self.study.declared[task].kind], self.study.train_of(task, one.test_lang)
