@@ -1,5 +1,6 @@
 """Checks of what training and copies start from, and of recipes that only switch the adapters of others off."""
 
+from seedbed.encoders.objectives.vocabulary import Vocabulary
 from seedbed.encoders.recipes import TRAINED
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
@@ -75,6 +76,11 @@ def _several(of: StudyRecipe) -> None:
         raise ValueError(
             f"recipes.{recipe.start}: {name} is the mean over its seeds, and it has one, {seeds[0]}; give two or more "
             f"in `{key}`, or give {name} `copies: {{averaged: {{share: ...}}}}`"
+        )
+    if recipe.copies.way.of_start and start.spec.rule == Vocabulary.rule:
+        raise ValueError(
+            f"recipes.{name}.copies.averaged.share: encoders of {recipe.start} have another vocabulary than what they "
+            "started from, so their weights have no mean; take another recipe"
         )
     if recipe.only.seeds is not None and sorted(recipe.only.seeds) != seeds:
         raise ValueError(

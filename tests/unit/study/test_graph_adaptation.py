@@ -133,6 +133,10 @@ def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
             "recipes.x.training.pooling: ... the pooling of the encoders of un; leave it out",
         ),
         (
+            {"recipes": {"base": {}, "vocabulary": {}, "x": COPY | {"from": "vocabulary", "copies": {"averaged": {"share": 0.5}}}}},
+            "recipes.x.copies.averaged.share: ... another vocabulary ... take another recipe",
+        ),
+        (
             {"recipes": MADE | {"x": {"from": "side", "data": {"corpus": "text"}, "objective": "masked"}}},
             "recipes.x.from: side has parallel adapters and cannot be trained by objective masked",
         ),
