@@ -11,6 +11,8 @@ from seedbed.resources import resource
 
 UNSTATED = ("", "none stated", "not stated", "unknown")
 """Values of a source's licence that name none."""
+NON_COMMERCIAL = ("-nc", "research only")
+"""Parts, in small letters, of the names of licences that exclude commercial use."""
 BACKBONE = "backbone"
 """Role of a record of `data` for a model whose weights an encoder contains in addition to its backbone's."""
 MODELS = ("generator", "translator", "judge")
@@ -60,8 +62,13 @@ def found(stated: str) -> Licence | None:
 
 
 def is_stated(licence: Any) -> bool:
-    """Whether a source names a licence, known or not."""
-    return isinstance(licence, str) and licence.strip().casefold() not in UNSTATED
+    """Whether a source names a licence, known or not, and each of its sets does."""
+    return isinstance(licence, str) and all(one.casefold() not in UNSTATED for one in _each(licence))
+
+
+def _each(licence: str) -> list[str]:
+    """The licences of a source's sets, which a record has in one text, see `Source.terms`."""
+    return [one.strip() for one in licence.split(";")]
 
 
 def reaching(stated: Iterable[str]) -> list[Licence]:
@@ -96,7 +103,7 @@ def unknown(about: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 def stated_in(about: Mapping[str, Any]) -> list[str]:
     """The licences that the records of `data` in a manifest's facts state; empty where they state none."""
-    return [record.get("licence") or "" for record in about.get("data") or []]
+    return [one for record in about.get("data") or [] for one in _each(record.get("licence") or "")]
 
 
 def of_weights(about: Mapping[str, Any]) -> list[str]:

@@ -127,13 +127,19 @@ def post(
                 if len(text) > LARGEST:
                     reason = f"an answer of more than {LARGEST} bytes; lower batch_size, or ask whoever runs the server"
                     break
-                return json.loads(text)
-            reason = _status_and_words(error, text.decode(errors="replace"), key, token)
-            if error.code not in (408, 429) and error.code < 500:
-                fault = RefusedError if error.code in REFUSED else UserError
+                found = json.loads(text)
+                if not (said := found.get("error") if isinstance(found, dict) else None):
+                    return found
+                # OpenRouter answers so where the model fails after the server has taken the request.
+                code = said.get("code") if isinstance(said, dict) else None
+                reason = f"an error in its answer: {json.dumps(said, ensure_ascii=False)}"
+            else:
+                code, reason = error.code, _status_and_words(error, text.decode(errors="replace"), key, token)
+                pause = max(pause, min(_retry_after(error.headers), LONGEST))
+            if not isinstance(code, int) or (code not in (408, 429) and code < 500):
+                fault = RefusedError if error is None or code in REFUSED else UserError
                 break
-            pause = max(pause, min(_retry_after(error.headers), LONGEST))
-        except (ValueError, InvalidURL) as failure:
+        except (ValueError, RecursionError, InvalidURL) as failure:
             if text is None:
                 reason = f"no valid URL ({failure})"
                 break
@@ -148,8 +154,9 @@ def post(
             break
         time.sleep(pause)
         begun += pause  # a silent server is distinguished from one that says to wait
-    # A server may send back what it was sent; cut only when no part of it can be left.
-    reason = " ".join(reason.split()).replace(token or "\0", "***")[:TOLD]
+    # A server may send back what it was sent, and terminals obey control characters; cut when neither can be left.
+    words = "".join(one if one.isprintable() else " " for one in reason).split()
+    reason = " ".join(words).replace(token or "\0", "***")[:TOLD]
     raise fault(f"{url}: model {body['model']!r}: {reason}")
 
 
@@ -184,6 +191,8 @@ def _within(seconds: float, call: Callable[[], T]) -> T:
 
 def _status_and_words(error: urllib.error.HTTPError, words: str, key: str, token: str) -> str:
     """The status of an error, and the server's words: not of a refused token, which they may hold in any spelling."""
+    if error.code < 400 and (leads := error.headers.get("Location")):
+        return f"{error.code} {error.reason}: it leads to {leads.partition('?')[0]}; give that address, if you trust it"
     if error.code not in (401, 403) or not key:
         return f"{error.code} {error.reason}: {words}"
     status = f"{error.code} {HTTPStatus(error.code).phrase}"

@@ -94,6 +94,8 @@ def _require_output(what: Path, output: Path) -> Edited | None:
     place, own = output.resolve(), what.resolve()
     if output.is_symlink():
         raise UserError(f"--output {output}: a link; give the folder itself")
+    if own in place.parents:
+        raise UserError(f"--output {output}: lies in {what}, which a job wrote; give a folder elsewhere")
     if not output.exists() or (output.is_dir() and not [*output.iterdir()]):
         return None
     lost = f"--output {output}: holds other files, which would be lost; give a folder that is not there"
@@ -151,7 +153,7 @@ def encoder(what: Path, options: Options, repository: Path, output: Path) -> Non
     training = {key: value for key, value in manifest["training"].items() if key not in ("pivot", "saved_from")}
     text = card.text(repository, about, training, manifest["versions"], **said)
     (repository / CARD).write_text(text, encoding="utf-8")
-    leaderboard.write(repository, about, found, options.name, metadata, output / leaderboard.FOLDER)
+    leaderboard.write(repository, about, tests, options.name, metadata, output / leaderboard.FOLDER)
 
 
 def adapter(what: Path, options: Options, repository: Path, output: Path) -> None:
@@ -257,12 +259,12 @@ def _limits(about: Mapping[str, Any]) -> str:
     """What must be said of the data's licences."""
     said = []
     records = about.get("data", [])
-    if names := [one["name"] for one in records if "-nc" in one.get("licence", "").casefold()]:
-        said.append(f"Not for commercial use are the data {', '.join(names)}, on which it was trained.")
-    if names := [one["name"] for one in records if not licences.is_stated(one.get("licence"))]:
-        said.append(f"Nobody has stated the licence of {', '.join(names)}.")
-    for terms in licences.reaching(licences.stated_in(about)):
-        said.append(
-            f"A model wrote, translated or judged its training data; the model's terms ({terms.link}) apply too."
-        )
+    terms = [(record["name"], record.get("licence", "").casefold()) for record in records]
+    barred = [name for name, stated in terms if any(one in stated for one in licences.NON_COMMERCIAL)]
+    if names := ", ".join(dict.fromkeys(barred)):
+        said.append(f"Not for commercial use are the data {names}, on which it was trained.")
+    if names := ", ".join(dict.fromkeys(name for name, stated in terms if not licences.is_stated(stated))):
+        said.append(f"Nobody has stated the licence of {names}.")
+    for one in licences.reaching(licences.stated_in(about)):
+        said.append(f"A model wrote, translated or judged its training data; the model's terms ({one.link}) apply too.")
     return " ".join(said)

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from seedbed.evaluation import protocols
+from seedbed.languages import filled
 from seedbed.settings import require_known, suggest
 from seedbed.study.model import Study, once_per_study
 from seedbed.tables.plan import Block
@@ -74,7 +75,8 @@ def _of_file(study: Study, where: str, entry: Quoted, metric: str) -> list[Quote
     sources = [study.test(entry.task, code) for code in tested]
     split = next((source.split for source in sources if source.hub), "test")
     mtebs = spec.mteb.name if spec.mteb else ""
+    subsets = {code: filled(spec.mteb.subset, study.facts(code)) for code in tested} if spec.mteb else {}
     called = {code: f"{code.partition('-')[0]}-{study.facts(code)['script']}" for code in tested}
-    found = of_mteb(Path(entry.results), mtebs, split, measured.key, called)
+    found = of_mteb(Path(entry.results), mtebs, split, measured.key, called, subsets)
     facts = {"system": entry.system, "source": entry.source or source_of(Path(entry.results))}
     return [Quote(language=code, value=round(measured.points * value, 4), **facts) for code, value in found.items()]

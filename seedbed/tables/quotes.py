@@ -53,16 +53,19 @@ class _Result(BaseModel):
     scores: dict[str, list[_Subset]]
 
 
-def of_mteb(file: Path, task: str, split: str, metric: str, languages: Mapping[str, str]) -> dict[str, float]:
+def of_mteb(
+    file: Path, task: str, split: str, metric: str, languages: Mapping[str, str], subsets: Mapping[str, str]
+) -> dict[str, float]:
     """Scores by language, as fractions, from a result file of mteb; languages without a score are left out.
 
     Args:
         task: mteb's name of the task; empty: any.
         languages: language -> mteb's name of it, like `hau-Latn`.
+        subsets: language -> mteb's subset with its scores; of others it is the one that has no further language.
 
     Raises:
-        UserError: not a result file; another task; no such split, metric or language; or a language with several
-            subsets.
+        UserError: not a result file, or one of mteb before 1.11; another task; no such split, metric or language; or a
+            language with several subsets.
     """
     result = _read(file)
     if task and result.task_name != task:
@@ -71,13 +74,16 @@ def of_mteb(file: Path, task: str, split: str, metric: str, languages: Mapping[s
         raise UserError(f"{file}: no split {split!r}; it has {', '.join(result.scores)}")
     found: dict[str, float] = {}
     for language, called in languages.items():
-        own = [one for one in result.scores[split] if one.languages == [called]]
+        subset = subsets.get(language)
+        own = [
+            one for one in result.scores[split] if (one.hf_subset == subset if subset else {*one.languages} == {called})
+        ]
         if len(own) > 1:
-            subsets = ", ".join(one.hf_subset for one in own)
-            raise UserError(f"{file}: several subsets of {language}: {subsets}; give the number by `values`")
+            named = ", ".join(one.hf_subset for one in own)
+            raise UserError(f"{file}: several subsets of {language}: {named}; give the number by `values`")
         for one in own:
             value = (one.model_extra or {}).get(metric)
-            if not isinstance(value, float) or not math.isfinite(value):
+            if type(value) not in (int, float) or not math.isfinite(value):
                 raise UserError(f"{file}: no number {metric!r} in {one.hf_subset}; give it by `values`")
             found[language] = value
     if not found:
@@ -96,4 +102,6 @@ def source_of(file: Path) -> str:
 
 
 def _read(file: Path) -> _Result:
-    return validated(_Result, read_json(file), file, "a result file of mteb")
+    if isinstance(content := read_json(file), dict) and "mteb_dataset_name" in content:
+        raise UserError(f"{file}: written by mteb before 1.11, without languages; give the numbers by `values`")
+    return validated(_Result, content, file, "a result file of mteb")

@@ -85,6 +85,27 @@ def test_a_url_that_cannot_be_asked_is_one_line_with_the_url(url: str) -> None:
     assert told.startswith(f"{url}: ") and "\n" not in told and seconds < 1
 
 
+def reply(words: bytes, status: str = "200 OK", more: str = "") -> bytes:
+    return f"HTTP/1.1 {status}\r\n{more}Content-Length: {len(words)}\r\n\r\n".encode() + words
+
+
+@pytest.mark.parametrize(
+    ("answer", "message"),
+    [
+        (reply(b"[" * 200_000), "no JSON, but: [[["),
+        (reply(b"\x1f\x8b\x08\x1b[31mred\x07"), "no JSON, but: \ufffd [31mred"),
+        (
+            reply(b"", "308 Permanent Redirect", "Location: https://x.org/v1?key=abc\r\n"),
+            "leads to https://x.org/v1; give",
+        ),
+    ],
+)
+def test_an_answer_that_is_none_is_one_line_of_words(answer: bytes, message: str) -> None:
+    with serving(lambda number: (0, answer)) as (url, _):
+        _, told = waited(url, timeout=5, tries=2)
+    assert message in told and told.isprintable()
+
+
 def never() -> float:
     return -float("inf")
 

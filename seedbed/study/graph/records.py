@@ -10,7 +10,14 @@ from seedbed.study.model import Study
 
 def data(name: str, source: Source | None) -> dict[str, Any]:
     """The record of data or of a model: name, origin and licence; without a source, the last two are empty."""
-    return {"name": name, "origin": origin(source) if source else [], "licence": source.terms if source else ""}
+    return {"name": name, "origin": origin(source) if source else [], "licence": _terms(source) if source else ""}
+
+
+def _terms(source: Source) -> str:
+    """Its licence, or those of its sets, of which some may state none."""
+    if source.licence or not source.terms:
+        return source.licence
+    return "; ".join(dict.fromkeys(_terms(one) or "none stated" for one in source.sets.values()))
 
 
 def model(study: Study, generator: str, role: str) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from scipy.stats import spearmanr
 
 from scripts import publish, score
 from seedbed import licences, manifests, origins, yamls
+from seedbed.corpora.settings import Source
 from seedbed.encoders.compression.onnx_int8 import quantized
 from seedbed.encoders.compression.settings import Static
 from seedbed.encoders.export import card
@@ -32,6 +33,7 @@ from seedbed.evaluation import protocols
 from seedbed.io import UserError, read_json, write_json, write_table
 from seedbed.publish import leaderboard, results
 from seedbed.publish.checks import require_card
+from seedbed.study.graph import records as records_of
 from seedbed.tables.best import link_encoder
 from seedbed.tables.plan import AvailableModel, AvailableRecipe, AvailableTask, plan
 from seedbed.tables.published import Published
@@ -294,6 +296,21 @@ def test_what_the_hub_would_refuse_is_told_before(other, tmp_path, changes, opti
     assert "\n" not in str(caught.value) and not (tmp_path / "out").exists()
 
 
+def test_each_licence_of_a_corpus_of_several_sets_counts(other, tmp_path):
+    origin = origins.one(kind="file", name="a.tsv")
+    stated = {"sets": "MIT; none stated", "read": "CC0-1.0; Research only", "written": "MIT; Gemma terms of use"}
+    records = [{"name": name, "origin": origin, "licence": one} for name, one in stated.items()]
+    again(encoder_in(other), ABOUT | {"data": [*records, *records]})
+    folder = published(encoder_in(other), tmp_path / "out")
+    text = " ".join((folder / "README.md").read_text().split())
+    assert "Not for commercial use are the data read, on" in text and "stated the licence of sets. A model" in text
+    assert ModelCard.load(folder / "README.md").data.license_name == "gemma-terms-of-use"
+    sets = {name: {"file": f"{name}.tsv", **licence} for name, licence in (("a", {"licence": "MIT"}), ("b", {}))}
+    source = Source.model_validate({"sets": sets})
+    assert records_of.data("pairs", source)["licence"] == "MIT; none stated"
+    assert records_of.data("pairs", source.updated({"licence": "CC0-1.0"}))["licence"] == "CC0-1.0"
+
+
 def test_a_person_names_the_licence_where_nobody_knows_a_generators_terms(other, tmp_path):
     again(encoder_in(other), ABOUT | {"data": [GEMMA | {"licence": ""}]})
     folder = published(encoder_in(other), tmp_path / "out", "--licence", "mit")
@@ -347,10 +364,12 @@ def test_the_best_of_a_language_has_the_scores_of_the_encoder_that_it_is(other, 
     its, text = ((one / "README.md").read_text() for one in (same, folder))
     assert text.replace("- sw\n", "").replace("| best_encoder_of | Swahili |\n", "") == its
     scored(encoder_in(other), other / "scores/tiny/xllora/hau", tmp_path, name="dev")
+    filed(other / "scores/tiny/xllora/hau/1/dev")
     folder = published(other / "best/swh", tmp_path / "out")
     (result,) = ModelCard.load(folder / "README.md").data.eval_results
     assert result.dataset_name == "semrel (hau)", "what chose it is no test of it"
     assert "| dev (it was chosen by this) | hau | Spearman | " in (folder / "README.md").read_text()
+    assert not (tmp_path / "out/mteb").exists(), "nor on mteb's leaderboard"
     shutil.rmtree(other / "scores/tiny/xllora")
     with pytest.raises(UserError, match=r"scores/tiny/xllora/hau/1:.*best/swh; give their folder"):
         published(other / "best/swh", tmp_path / "out")
@@ -385,6 +404,8 @@ def test_an_output_with_other_files_is_left_alone(other, tmp_path):
     (tmp_path / "mine/thesis.txt").write_text("years")
     (tmp_path / "file").write_text("")
     folder = published(encoder_in(other), tmp_path / "out")
+    with pytest.raises(UserError, match="out: lies in .*elsewhere"):
+        published(encoder_in(other), encoder_in(other) / "out")
     places = (tmp_path, tmp_path / "mine", tmp_path / "file", encoder_in(other), folder)
     for place in places:
         with pytest.raises(UserError, match=r"other files.*lost"):

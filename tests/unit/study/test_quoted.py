@@ -67,6 +67,22 @@ def test_a_file_that_mteb_writes_has_a_number_for_each_language_of_the_study(tmp
     assert "BAAI__bge-m3/5617a9f61b/SemRel24STS.json (mteb 1.12.75, data ef5c383d1b)" in found[0].source
 
 
+def test_the_subset_of_a_task_of_mteb_counts_whatever_mteb_calls_its_language(tmp_path):
+    """As in BelebeleRetrieval, whose subsets of one language name it twice, and in MIRACL, where Swahili is `swa`."""
+    subsets = {"hau_Latn-hau_Latn": ["hau-Latn", "hau-Latn"], "hau_Latn-eng_Latn": ["hau-Latn", "eng-Latn"]}
+    subsets |= {"ind_Latn-ind_Latn": ["msa-Latn"]}
+    scores = [{"hf_subset": name, "languages": codes, "ndcg_at_10": 1} for name, codes in subsets.items()]
+    path = filed(tmp_path, {"test": [one | {"main_score": 1.0} for one in scores]})
+    source = {"hub": "own/questions", "revision": "ab" * 20, "split": "test"}
+    task, found = {"protocol": "retrieval", "source": source}, {}
+    mteb = {"mteb": {"name": "SemRel24STS", "subset": "{flores}-{flores}"}}
+    for name, settings in {"named": task | mteb, "other": task}.items():
+        quote = {"system": "BGE-M3", "task": name, "results": str(path)}
+        study = study_with(quote, tasks=DEMO["tasks"] | {name: settings})
+        found[name] = [(one.language, one.value) for one in quoted.quotes(study)[name, "ndcg@10"]]
+    assert found == {"named": [("hau", 100.0), ("ind", 100.0)], "other": [("hau", 100.0)]}
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -111,6 +127,7 @@ def test_a_system_has_one_number_of_a_test():
 )
 def test_a_file_of_mteb_that_lacks_what_is_asked_is_refused(tmp_path, asked, words):
     known = {"task": "SemRel24STS", "split": "test", "metric": "cosine_spearman", "languages": {"hau": "hau-Latn"}}
+    known |= {"subsets": {}}
     path = filed(tmp_path)
     assert of_mteb(path, **known) == {"hau": 0.565403}  # mteb files six digits
     with pytest.raises(UserError) as caught:
@@ -122,17 +139,20 @@ def test_a_score_of_mteb_that_is_no_number_is_no_quote(tmp_path):
     path = filed(tmp_path)
     path.write_text(path.read_text().replace("0.565403", "NaN"))
     with pytest.raises(UserError, match=f"{path}: no number 'cosine_spearman' in hau; give it by `values`"):
-        of_mteb(path, "", "test", "cosine_spearman", {"hau": "hau-Latn"})
+        of_mteb(path, "", "test", "cosine_spearman", {"hau": "hau-Latn"}, {})
 
 
 def test_two_subsets_of_a_language_are_not_taken_for_one(tmp_path):
     twice = {"test": [*SCORES["test"], SCORES["test"][0] | {"hf_subset": "hau-2"}]}
     with pytest.raises(UserError, match="hau, hau-2.*`values`"):
-        of_mteb(filed(tmp_path, twice), "", "test", "cosine_spearman", {"hau": "hau-Latn"})
+        of_mteb(filed(tmp_path, twice), "", "test", "cosine_spearman", {"hau": "hau-Latn"}, {})
 
 
 def test_what_is_no_result_of_mteb_is_one_line(tmp_path):
     path = tmp_path / "a.json"
+    path.write_text('{"mteb_dataset_name": "STS17", "mteb_version": "0.0.2", "test": {"ko-ko": {"cos_sim": {}}}}')
+    with pytest.raises(UserError, match=r"a\.json: written by mteb before 1\.11.*`values`"):
+        of_mteb(path, "", "test", "cosine_spearman", {"hau": "hau-Latn"}, {})
     path.write_text('{"scores": []}')
     with pytest.raises(UserError, match=r"a\.json.*expected a result file of mteb"):
-        of_mteb(path, "", "test", "cosine_spearman", {"hau": "hau-Latn"})
+        of_mteb(path, "", "test", "cosine_spearman", {"hau": "hau-Latn"}, {})

@@ -34,6 +34,8 @@ WITH_STOP = {"include_stop_str_in_output": True, "no_stop_trim": True}
 """Options by which vLLM and SGLang keep the token that ended a completion in its text, see `Backend.text`."""
 DECLINED = ("content_filter", "refusal")
 """Finish reasons of a server that generates nothing although it works: a refusal counts as an answer."""
+BROKEN = ("error", "abort")
+"""Finish reasons of a generation that broke off: what there is of a text is no answer (OpenRouter, Mistral; vLLM)."""
 
 
 class _Server(Backend):
@@ -117,6 +119,8 @@ class _Server(Backend):
         choices = answer.get("choices") if isinstance(answer, dict) else None
         if not (isinstance(choices, list) and choices and isinstance(choices[0], dict)):
             raise self._unexpected("no `choices`")
+        if (reason := choices[0].get("finish_reason")) in BROKEN:
+            raise RefusedError(str(self._fault(f"broke off (finish_reason {reason!r})")))
         return choices[0]
 
     def _unexpected(self, what: str) -> RefusedError:
@@ -154,7 +158,7 @@ class OpenAIBackend(_Server):
         choice = self._ask(body | {"seed": stream(sampling.seed, request.id)} | changes)
         if not isinstance(text := choice.get("text"), str):
             raise self._unexpected("no `text`")
-        return Completion(request.id, text, finished=choice.get("finish_reason") == "stop")
+        return Completion(request.id, _whole(text), finished=choice.get("finish_reason") == "stop")
 
 
 class ChatBackend(_Server):
@@ -196,7 +200,12 @@ class ChatBackend(_Server):
             text = ""
         if not isinstance(text, str):
             raise self._unexpected(f"no text (finish_reason {reason!r})")
-        return Completion(request.id, text, finished=bool(text) and reason == "stop")
+        return Completion(request.id, _whole(text), finished=bool(text) and reason == "stop")
+
+
+def _whole(text: str) -> str:
+    """A text with U+FFFD for halves of surrogate pairs, which JSON may hold and UTF-8 may not."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _served_name(adapter: Path) -> str:

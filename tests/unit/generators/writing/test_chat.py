@@ -141,6 +141,7 @@ ANSWERS = [
     (said("", "stop"), Completion("a", "", finished=False)),
     (said(None, "content_filter"), Completion("a", "", finished=False)),
     (said(None, "stop", refusal="I cannot."), Completion("a", "", finished=False)),
+    (said("half a \ud83d"), Completion("a", "half a \ufffd", finished=True)),
 ]
 
 
@@ -152,7 +153,9 @@ def test_answers_of_every_kind(server: Server, answer: dict, wanted: Completion)
 
 FAULTS = [
     ((200, {"choices": []}), "no `choices` ... `backend: openai-chat`"),
-    ((200, {"error": {"message": "none"}}), "no `choices` in its answer"),
+    ((200, {"error": {"message": "none"}}), "an error in its answer: ... none"),
+    ((200, said("so", "error")), "broke off (finish_reason 'error')"),
+    ((404, {"error": "\x1b[31m\x07red"}), "404 Not Found: "),
     ((200, ["?"]), "no `choices` in its answer"),
     ((200, {"choices": [{"text": "positive", "finish_reason": "stop"}]}), "no `message` in its answer"),
     ((200, said(None)), "no text (finish_reason 'stop')"),
@@ -175,13 +178,13 @@ def test_a_fault_is_one_line(server: Server, answer: tuple, message: str) -> Non
         list(open_backend(settings(server), None).write([Request("a", "x")], None))
     text = str(caught.value)
     assert text.startswith(f"http://127.0.0.1:{server.server_port}/v1/chat/completions: model 'gpt': ")
-    assert tells(text, message) and "\n" not in text and "sk-secret" not in text
+    assert tells(text, message) and text.isprintable() and "sk-secret" not in text
 
 
 def test_a_busy_server_is_asked_again(server: Server) -> None:
-    server.special = {"x": [(429, {}), (503, {})]}
+    server.special = {"x": [(429, {}), (503, {}), (200, {"error": {"code": 502, "message": "provider"}})]}
     (made,) = open_backend(settings(server), None).write([Request("a", "x y")], None)
-    assert made.text == "y" and len(server.bodies) == 3
+    assert made.text == "y" and len(server.bodies) == 4
 
 
 def test_a_server_that_hangs_is_given_up_at_its_limit(server: Server) -> None:
@@ -200,7 +203,7 @@ def test_a_request_that_is_lost_while_others_are_answered_is_asked_again(server:
 
 
 REFUSALS = [(status, {"error": {"message": "no"}}) for status in (400, 403, 413, 422)]
-REFUSALS += [(200, {"choices": []}), (200, said(None)), (200, {"error": {"message": "no"}})]
+REFUSALS += [(200, {"choices": []}), (200, said(None)), (200, said("so", "abort")), (200, {"error": {"message": "no"}})]
 MANY = [Request(str(number), f"text {number}. yes") for number in range(60)]
 FEW = MANY[:12]
 
