@@ -55,6 +55,23 @@ def test_a_single_language_has_no_average(table, figure_spec):
     assert "Average" not in texts(alone) and "Average" in texts(plot(table, figure_spec, {}))
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"kind": "groups", "by": "family"},
+        {"kind": "pairs", "pairs": {"P": {"STS": "one", "Bitext retrieval": "two"}}},
+        {"kind": "shares", "panels": {"P": {"STS": "A part of thirty-three letters in all"}}, "uniform": {"P": "none"}},
+    ],
+)
+def test_a_long_name_of_a_row_is_on_the_page(table, figure_spec, changes):
+    names = {"name": "Central Kanuri (Arabic script)", "family": "A family that nobody has heard of"}
+    named = table.replace({"method": {"Base Encoder": "A baseline with a name of forty-two letters"}})
+    figure = plot(named, redrawn(figure_spec, **changes), {"hau": names})
+    FigureCanvasAgg(figure).draw()
+    assert all(label.get_window_extent().x0 >= 0 for axes in figure.axes for label in axes.get_yticklabels())
+
+
 def test_dollars_are_no_formulas(table, figure_spec):
     """Two of them would be, to matplotlib, which ends where it cannot read one."""
     named = table.replace({"method": {"Base Encoder": "between $5_{ and $6"}, "column": {"STS": r"$\no$"}})
