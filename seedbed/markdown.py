@@ -5,8 +5,10 @@ from typing import Any
 
 
 def table(head: Sequence[Any], rows: Iterable[Iterable[Any]], *, right: int = 0) -> str:
-    """A table in Markdown, of which the last `right` columns are right-aligned; a `|` in a cell is escaped."""
-    lines = [[str(cell).replace("|", "\\|") for cell in row] for row in (head, *rows)]
+    """A table in Markdown, of which the last `right` columns are right-aligned; a `|` in a cell is escaped, and the
+    lines of a cell are joined.
+    """
+    lines = [[" ".join(str(cell).splitlines()).replace("|", "\\|") for cell in row] for row in (head, *rows)]
     rule = ["---"] * (len(head) - right) + ["---:"] * right
     return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], rule, *lines[1:]))
 

@@ -166,7 +166,7 @@ class Recipe(Settings):
     like: str = ""
     """A recipe of the study, or a preset (base, unsupervised, adjacent, xllora, ...), whose settings this one has but
     for those given here. An entry with a preset's name varies it."""
-    over: list[str | int] | dict[str, dict[str, Any]] = []
+    over: list[str | float] | dict[str, dict[str, Any]] = []
     """Several recipes in one entry: `{}` in its name and texts is replaced by each of these; `{KEY: {NAME: VALUE}}`
     also sets a key: `{training.pooling: {mean: mean, cls: cls_mlp}}`."""
     on_request: bool = False

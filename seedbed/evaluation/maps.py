@@ -78,14 +78,16 @@ def to_plane(embeddings: ArrayLike, how: TextMap) -> NDArray[np.float64]:
         Positions (n, 2); only which points are near each other is meaningful.
 
     Raises:
-        UserError: n is not above t-SNE's perplexity or UMAP's number of neighbours, a vector is not finite, or all are
-            equal.
+        UserError: n is not above t-SNE's perplexity or UMAP's number of neighbours, d is 1, a vector is not finite, or
+            all are equal.
     """
     from threadpoolctl import threadpool_limits
 
     vectors = as_vectors(embeddings, "embeddings")
     if told := how.shortage(len(vectors)):
         raise UserError(f"map: {told}")
+    if vectors.shape[1] == 1:
+        raise UserError("map: vectors of one number, which lie on a line; take an encoder whose vectors are longer")
     if (vectors == vectors[0]).all():  # which ends t-SNE without a word
         raise UserError("map: all texts have the same vector; the encoder's training collapsed")
     with threadpool_limits(1):

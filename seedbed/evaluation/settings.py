@@ -177,8 +177,9 @@ class TextMap(Settings):
     """Method of projection to the plane: t-SNE or UMAP."""
     perplexity: float = Field(30.0, ge=1)
     """tsne: perplexity, below the number of texts. MINERS reports none; the default is scikit-learn's."""
-    neighbours: int = Field(15, ge=2)
-    """umap: number of neighbours, below that of texts. NeighXLM reports none; the default is umap-learn's."""
+    neighbours: int = Field(15, ge=3)
+    """umap: number of neighbours, the text itself among them, below that of texts. NeighXLM reports none; the default
+    is umap-learn's."""
 
     def of_each(self, languages: int) -> int:
         """Texts of each of several languages, if there are enough: with `pairs` both sides of each."""

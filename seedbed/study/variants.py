@@ -76,7 +76,7 @@ def _each(name: Any, recipe: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[s
 def _settings(name: str, over: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each value that replaces {}, with the settings that it sets."""
     if isinstance(over, list) and over:
-        yield from ((str(key), {}) for key in over)
+        yield from ((_text_of(name, key), {}) for key in over)
         return
     values = next(iter(over.values())) if isinstance(over, Mapping) and len(over) == 1 else None
     if not (isinstance(values, Mapping) and values):
@@ -87,7 +87,14 @@ def _settings(name: str, over: Any) -> Iterator[tuple[str, dict[str, Any]]]:
     for key, value in values.items():
         for part in reversed(str(next(iter(over))).split(".")):
             value = {part: value}
-        yield str(key), value
+        yield _text_of(name, key), value
+
+
+def _text_of(name: str, key: Any) -> str:
+    """What replaces {} in names; a ValueError where YAML read a truth value, or nothing, instead of a name."""
+    if key is None or isinstance(key, bool):
+        raise ValueError(f'{name}.over: {key!r}, as YAML reads on, off, yes, no and null; put the name in quotes: "on"')
+    return str(key)
 
 
 def _filled(value: Any, key: str) -> Any:

@@ -144,6 +144,13 @@ def metric(protocol: str, name: str) -> Metric | None:
     return None
 
 
+def class_of(protocol: str, name: str) -> str:
+    """The class that a metric of tables is of: "sports" of "f1 of sports"; empty: it is of none."""
+    metrics = load(protocol).METRICS
+    starts = [known.removesuffix(LABEL) for known in metrics if known.endswith(LABEL)]
+    return next((name.removeprefix(start) for start in starts if name not in metrics and name.startswith(start)), "")
+
+
 def main_metric(protocol: str, k: Collection[int]) -> str:
     """The name of a protocol's first metric that a task with these k has; it is the task's main score.
 

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from functools import cached_property
 
+from seedbed.evaluation import protocols
 from seedbed.io import UserError
 from seedbed.languages import ANY
+from seedbed.settings import suggest
 from seedbed.study import quoted
 from seedbed.study.backbone import StudyBackbone
 from seedbed.study.graph import classifier
@@ -134,7 +136,22 @@ class Available(Part):
             raise
         blocks += of_labellers(spec, self.labellers, self.classifiers, self.tasks, study.baseline, reserved)
         blocks = compared(spec, blocks, study.statistics.baseline_backbone)
+        for block in blocks:
+            self._require_translator(spec, block)
         return [quoted.with_quotes(study, block) for block in blocks]
+
+    def _require_translator(self, spec: TableSpec, block: Block) -> None:
+        """Check that recipes choose among the English of the translator whose share a column shows; of a table with
+        `partial`, that all of a block do or none.
+        """
+        column, name = block.column, protocols.class_of(block.column.protocol, block.column.metric)
+        if column.declared.asks != ("choices",) or not name:
+            return
+        read = {one.recipe: StudyRecipe.get(self.study, one.recipe).spec.english.translators for one in block.systems}
+        lacking = [recipe for recipe, known in read.items() if name not in known]
+        if lacking and not (spec.partial and len(lacking) == len(read)):
+            told = f"{lacking[0]} chooses among no translator {name!r}; {suggest(name, read[lacking[0]])}"
+            raise UserError(f"table {spec.title!r}: columns.{column.label}: {told}, or name others in its `recipes`")
 
     def mapped(self, spec: FigureSpec) -> Mapped:
         """The contents of a map; raises as `seedbed.tables.figures.maps.plan_map`."""

@@ -32,6 +32,8 @@ GAP = 1.6
 """Distance between two languages, in dots."""
 BETWEEN = 0.14
 """Distance between two panels, in their width."""
+POINTS = 72
+"""Points of an inch."""
 ROWS = "training rows"
 """Heading of the numbers of training rows."""
 
@@ -46,13 +48,15 @@ def draw(table: pd.DataFrame, spec: Dots, names: Mapping[str, str]) -> Figure:
     backbones, columns = table["backbone"].unique(), table["column"].unique()
     places, shades = _places(table), colours(table["recipe"], spec)
     methods = methods_of(table)
-    inside = (spec.width - MARGINS.left - MARGINS.right) / (len(columns) + BETWEEN * (len(columns) - 1))
+    labels = [named(language, names) for language in languages_of(table)]
+    margins = MARGINS.beside(labels, spec.width, _pad(table) / POINTS)
+    inside = (spec.width - margins.left - margins.right) / (len(columns) + BETWEEN * (len(columns) - 1))
     titles = {
         (backbone, column): wrapped(column if backbone == AVERAGE else f"{column}, {backbone}", inside)
         for backbone, column in product(backbones, columns)
     }
     height = spec.spacing * (max(places.values()) + GAP)
-    figure = MARGINS.canvas(spec, [*methods.values()], height, len(backbones), titles.values())
+    figure = margins.canvas(spec, [*methods.values()], height, len(backbones), titles.values())
     figure.subplots_adjust(wspace=BETWEEN)
     grid = figure.subplots(len(backbones), len(columns), squeeze=False, sharex="col", sharey=True)
     _name_languages(grid[0, 0], places, names)
@@ -92,8 +96,13 @@ def _name_rows(axes: Axes, table: pd.DataFrame, places: Places) -> None:
         write_beside(axes, place, f"{row['rows']:,.0f}", left=True, fontsize=6.5, color=PALE)
     if len(known):
         write_beside(axes, -GAP / 2, ROWS, left=True, fontsize=6, color=PALE)
-        longest = max(len(f"{count:,.0f}") for count in known["rows"])
-        axes.tick_params(axis="y", pad=8 + 4.2 * longest)
+        axes.tick_params(axis="y", pad=_pad(known))
+
+
+def _pad(table: pd.DataFrame) -> float:
+    """Points between the languages' names and a panel, where numbers of training rows are; none are known: 0."""
+    lengths = [len(f"{count:,.0f}") for count in table["rows"].dropna()]
+    return 8 + 4.2 * max(lengths) if lengths else 0
 
 
 def _panel(axes: Axes, block: pd.DataFrame, places: Places, colours: Mapping[str, str]) -> None:

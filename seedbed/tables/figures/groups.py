@@ -39,10 +39,12 @@ def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
     counts = rows.groupby(["group", "backbone", "recipe", "column"])["language"].nunique()
     sizes = {group: " to ".join(map(str, sorted({own.min(), own.max()}))) for group, own in counts.groupby("group")}
     down, across = -(-len(panels) // ACROSS), min(ACROSS, len(panels))
-    inside = (spec.width - MARGINS.left - MARGINS.right) / (across + BETWEEN * (across - 1))
+    labels = [f"{group} ({sizes[group]})" for group in heights]
+    margins = MARGINS.beside(labels, spec.width)
+    inside = (spec.width - margins.left - margins.right) / (across + BETWEEN * (across - 1))
     panels = {system: wrapped(label, inside) for system, label in panels.items()}
     height = spec.spacing * (len(columns) + ROW) * len(order)
-    figure = MARGINS.canvas(spec, columns, height, down, panels.values())
+    figure = margins.canvas(spec, columns, height, down, panels.values())
     figure.subplots_adjust(wspace=BETWEEN)
     grid = figure.subplots(down, across, squeeze=False, sharex=True, sharey=True).ravel()
     middle = (len(columns) - 1) / 2
@@ -57,9 +59,7 @@ def draw(table: pd.DataFrame, spec: Groups, names: Mapping[str, str]) -> Figure:
         axes.grid(axis="x")
     for axes in grid[len(panels) :]:
         axes.set_visible(False)  # removed, it would take the ticks that all share
-    grid[0].set_yticks(
-        [height + middle for height in heights.values()], [f"{group} ({sizes[group]})" for group in heights]
-    )
+    grid[0].set_yticks([height + middle for height in heights.values()], labels)
     grid[0].set_ylim(max(heights.values()) + len(columns) - 1 + ROW, -ROW)
     write_around(figure, table, spec, shades, marks)
     return figure

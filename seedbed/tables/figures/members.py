@@ -30,7 +30,8 @@ def draw(table: pd.DataFrame, spec: Members, names: Mapping[str, str]) -> Figure
     shades = colours(over, spec)
     deepest = max(len(panel) for panel in panels.values())
     legend = {f"over {methods[recipe]}": shades[recipe] for recipe in over}
-    figure = MARGINS.canvas(spec, legend, spec.spacing * (len(over) + GAP) * deepest, len(panels))
+    margins = MARGINS.beside((named(code, names) for panel in panels.values() for code in panel.index), spec.width)
+    figure = margins.canvas(spec, legend, spec.spacing * (len(over) + GAP) * deepest, len(panels))
     grid = figure.subplots(len(panels), 1, squeeze=False, sharex=True).ravel()
     for axes, ((backbone, column), panel) in zip(grid, panels.items(), strict=True):
         _panel(axes, panel, over, shades, names)

@@ -42,8 +42,12 @@ def draw(table: pd.DataFrame, spec: Pairs, names: Mapping[str, str]) -> Figure:
     shades = colours(sides, spec)
     places = {title: _places(part) for title, part in panels.items()}
     deepest = max(max(each.values()) for each in places.values())
-    figure = MARGINS.canvas(spec, sides, spec.spacing * ROW * (deepest + 2))
-    between = MARGINS.left + MARGINS.right
+    several = any(part["backbone"].nunique() > 1 for part in panels.values())
+    lines = [line for each in places.values() for line in each]
+    headings = [f"{named(language, names)}, {backbone}" if several else "" for language, backbone, _ in lines]
+    margins = MARGINS.beside([*table["method"], *headings], spec.width / len(panels))
+    figure = margins.canvas(spec, sides, spec.spacing * ROW * (deepest + 2))
+    between = margins.left + margins.right
     figure.subplots_adjust(wspace=between / (spec.width / len(panels) - between))
     grid = figure.subplots(1, len(panels), squeeze=False, sharex=True)[0]
     for axes, (title, part) in zip(grid, panels.items(), strict=True):

@@ -6,6 +6,7 @@ from typing import Any
 import matplotlib
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from seedbed.io import UserError
 from seedbed.names import languages_of
@@ -42,7 +43,11 @@ def plot(data: pd.DataFrame, spec: FigureSpec, facts: Mapping[str, Mapping[str, 
     names = {code: known.get(by, "") for code, known in facts.items()}
     shown = data if isinstance(spec, Map) else _shown(data, spec)
     with matplotlib.rc_context(STYLE):
-        return KINDS[spec.kind](shown, spec, names)
+        figure = KINDS[spec.kind](shown, spec, names)
+    for text in figure.findobj(Text):
+        if "$" in text.get_text():  # of people; matplotlib's own numbers are written when it is saved
+            text.set_parse_math(False)
+    return figure
 
 
 def _shown(table: pd.DataFrame, spec: FigureSpec) -> pd.DataFrame:

@@ -26,7 +26,8 @@ def draw(table: pd.DataFrame, spec: Shares, names: Mapping[str, str]) -> Figure:
     parts = list(dict.fromkeys(part for title in titles for part in _shown(whole, spec, title).values()))
     backbones, shades = list(whole["backbone"].unique()), colours(whole["recipe"], spec)
     heights = {part: place * (len(shades) + GAP) for place, part in enumerate(parts)}
-    inside = (spec.width - MARGINS.left - MARGINS.right - BETWEEN * (len(titles) - 1)) / len(titles)
+    margins = MARGINS.beside(parts, spec.width)
+    inside = (spec.width - margins.left - margins.right - BETWEEN * (len(titles) - 1)) / len(titles)
     called = {
         (backbone, title): wrapped(title if len(backbones) == 1 else f"{title}, {backbone}", inside)
         for backbone, title in product(backbones, titles)
@@ -34,7 +35,7 @@ def draw(table: pd.DataFrame, spec: Shares, names: Mapping[str, str]) -> Figure:
     methods = methods_of(whole)
     legend = {methods[recipe]: shade for recipe, shade in shades.items()} | {"uniform": PALE}
     height = spec.spacing * (len(shades) + GAP) * len(parts)
-    figure = MARGINS.canvas(spec, legend, height, len(backbones), called.values())
+    figure = margins.canvas(spec, legend, height, len(backbones), called.values())
     figure.subplots_adjust(wspace=BETWEEN / inside)
     grid = figure.subplots(len(backbones), len(titles), squeeze=False, sharex=True, sharey=True)
     for backbone, row in zip(backbones, grid, strict=True):

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import matplotlib
 import numpy as np
@@ -49,6 +49,8 @@ LEGEND_COLUMNS = 6
 """At most; of long labels fewer fit."""
 SMALL, BOLD = 0.066, 0.085
 """Inches of a letter of a note or legend, and of a panel's title."""
+LABEL = 0.07
+"""Inches of a letter of a row's label."""
 MARK = 0.42
 """Inches of a legend's entry without its label."""
 MARKERS = "osD^vPX"
@@ -90,6 +92,16 @@ class Margins(NamedTuple):
     left: float
     right: float
     between: float = 0.0
+
+    def beside(self, labels: Iterable[str], inches: float, further: float = 0.0) -> Self:
+        """The margins with a left one in which labels of rows fit, at most half of a panel's width.
+
+        Args:
+            inches: of a panel with its margins.
+            further: inches between the labels and the panel.
+        """
+        room = LABEL * max(map(len, labels), default=0) + EDGE + further
+        return self._replace(left=max(self.left, min(room, inches / 2)))
 
     def canvas(
         self, spec: FigureSpec, labels: Collection[str], panel: float, rows: int = 1, titles: Iterable[str] = ()

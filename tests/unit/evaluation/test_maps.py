@@ -136,6 +136,18 @@ def test_fewer_texts_than_neighbours_are_told(rows, how, told):
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("how", [{"perplexity": 10}, {"method": "umap"}])
+def test_vectors_of_one_number_are_told(how):
+    with pytest.raises(UserError, match="one number.*longer"):
+        to_plane(clusters()[:, :1], TextMap(task="t", **how))
+
+
+def test_a_text_has_two_neighbours_besides_itself_at_least():
+    """With one alone each run of UMAP places the texts elsewhere, and three texts end it."""
+    with pytest.raises(ValueError, match=r"neighbours\n.*greater than or equal to 3"):
+        TextMap(task="t", method="umap", neighbours=2)
+
+
 def test_an_encoder_whose_vectors_are_all_alike_is_told():
     with pytest.raises(UserError, match="the same vector.*collapsed"):
         to_plane(np.ones((40, 8)), TextMap(task="t", perplexity=10))

@@ -11,12 +11,14 @@ import yaml
 from seedbed import gpu_memory, licences
 from seedbed.classifiers.settings import IN_CONTEXT
 from seedbed.encoders.settings import Prompts
+from seedbed.io import UserError
 from seedbed.operations.forecasting.costs import CostSpec
 from seedbed.resources import resource
 from seedbed.study.backbone import StudyBackbone
 from seedbed.study.checks.checkpoints import of_starts
 from seedbed.study.checks.translated import of_pairs
 from seedbed.study.graph import classifier
+from seedbed.study.graph.available import Available
 from seedbed.study.graph.chosen import ChosenTranslations
 from seedbed.study.graph.classifier import DescribedClassifier, StudyClassifier
 from seedbed.study.graph.encoder import Encoder
@@ -28,7 +30,9 @@ from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe, untrained
 from seedbed.study.sizes import Sizes
 from seedbed.tables.figures.specs import Map
+from seedbed.tables.specs import TableSpec
 from tests.asking import asking, check
+from tests.refusals import tells
 
 PLAIN = yaml.safe_load("""
 languages: {hau: {}, swh: {}}
@@ -219,6 +223,33 @@ def test_a_papers_tables_without_a_task_are_left_out(study: Study) -> None:
     made = [Path(file).stem for file in Paper.get(given, "lira").files()]
     assert made == ["lira_figure10", "lira_figure10"], "the table and the figure"
     assert Paper.get(study, "lira").files() == []
+
+
+@pytest.mark.parametrize(
+    ("metric", "changes", "refused"),
+    [
+        ("share of one", {"recipes": {"lira": "L", "none": "N"}}, ""),
+        ("uniform", {"recipes": {"lira": "L", "few": "F"}}, ""),
+        ("share of oen", {"recipes": {"lira": "L"}}, "columns.S: lira ... 'oen' ... did you mean 'one'? ... `recipes`"),
+        ("share of human", {"recipes": {"lira": "L", "few": "F"}}, "columns.S: few ... 'human' ... known: one"),
+        ("share of human", {"recipes": {"lira": "L", "few": "F"}, "partial": True}, "columns.S: few ... 'human'"),
+        ("share of human", {"recipes": {"few": "F"}, "partial": True}, ""),
+    ],
+)
+def test_a_share_is_of_a_translator_that_its_recipes_have(metric: str, changes: dict[str, Any], refused: str) -> None:
+    """Else the table would end without the number, after all scores."""
+    few = {"english": {"fusion": "none", "choose": "first", "translators": ["one"]}}
+    tasks = {"whose": {"protocol": "shares", "source": {"file": "own/{lang}.txt"}}}
+    given = Study.model_validate(PLAIN | {"tasks": tasks, "recipes": PLAIN["recipes"] | {"few": few}})
+    column = {"label": "S", "protocol": "shares", "metric": metric}
+    base = next(iter(changes["recipes"]))
+    spec = TableSpec.model_validate({"title": "T", "caption": "", "columns": [column], "baseline": base} | changes)
+    if not refused:
+        assert Available.get(given).blocks(spec)
+        return
+    with pytest.raises(UserError) as raised:
+        Available.get(given).blocks(spec)
+    assert tells(str(raised.value), f"table 'T': {refused}")
 
 
 OF = {

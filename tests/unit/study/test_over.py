@@ -62,6 +62,8 @@ def test_a_configuration_on_top_changes_one_of_them() -> None:
             {"few-{}k": SIZES | {"over": {"a.b": {"x": 1}, "c": {"y": 2}}}},
             r"few-\{\}k\.over: give names, like .* or one setting",
         ),
+        ({"few-{}k": SIZES | {"over": {"training.distinct": {True: True}}}}, r"few-\{\}k\.over: True, .*quotes"),
+        ({"few-{}k": SIZES | {"over": [1, None]}}, r"few-\{\}k\.over: None, .*quotes"),
         ({"few-{}k": SIZES | {"over": {"data": 1}}}, r"few-\{\}k\.over: give names, like .* or one setting"),
         ({"few-{}k": SIZES | {"over": {"rows": {"1": 1000}}}}, r"few-\{\}k\.rows: is now `data: \{rows: \.\.\.\}`"),
     ],

@@ -3,6 +3,7 @@
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.text import Text
 
 from scripts import plot as program
 from seedbed.io import UserError
@@ -52,6 +53,32 @@ def test_training_rows_stand_left_of_the_first_panel(table, figure_spec):
 def test_a_single_language_has_no_average(table, figure_spec):
     alone = plot(table[table["language"] != "ind"], figure_spec, {})
     assert "Average" not in texts(alone) and "Average" in texts(plot(table, figure_spec, {}))
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"kind": "groups", "by": "family"},
+        {"kind": "pairs", "pairs": {"P": {"STS": "one", "Bitext retrieval": "two"}}},
+        {"kind": "shares", "panels": {"P": {"STS": "A part of thirty-three letters in all"}}, "uniform": {"P": "none"}},
+    ],
+)
+def test_a_long_name_of_a_row_is_on_the_page(table, figure_spec, changes):
+    names = {"name": "Central Kanuri (Arabic script)", "family": "A family that nobody has heard of"}
+    named = table.replace({"method": {"Base Encoder": "A baseline with a name of forty-two letters"}})
+    figure = plot(named, redrawn(figure_spec, **changes), {"hau": names})
+    FigureCanvasAgg(figure).draw()
+    assert all(label.get_window_extent().x0 >= 0 for axes in figure.axes for label in axes.get_yticklabels())
+
+
+def test_dollars_are_no_formulas(table, figure_spec):
+    """Two of them would be, to matplotlib, which ends where it cannot read one."""
+    named = table.replace({"method": {"Base Encoder": "between $5_{ and $6"}, "column": {"STS": r"$\no$"}})
+    figure = plot(named, redrawn(figure_spec, title="$ and $"), {})
+    written = [text for text in figure.findobj(Text) if "$" in text.get_text()]
+    assert {text.get_text() for text in written} >= {"$ and $", "between $5_{ and $6", r"$\no$, xlmr"}
+    FigureCanvasAgg(figure).draw()
 
 
 def test_a_real_difference_is_a_triangle(table, figure_spec):
