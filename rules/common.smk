@@ -47,8 +47,12 @@ from seedbed.yamls import check_configuration
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps saves a tenth of a training step on a CPU.
 # Downloads alone may reach the hub. A bar that moves every five seconds leaves a log of hours that can be read.
+# Which signal ended a program, its log says.
 shell.prefix(
-    "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
+    "set -euo pipefail; "
+    "python() {{ local code=0; command python \"$@\" || code=$?;"
+    " [ $code -le 128 ] || printf '\\nerror: SIG%s ended the program\\n' $(kill -l $code); return $code; }}; "
+    "export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
     " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "
 )
 

@@ -1,7 +1,10 @@
 """How far a study is: states of single jobs, the events of runs, the page."""
 
+import ast
 import logging
 import os
+import re
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +15,7 @@ from snakemake.cli import parse_size_in_bytes
 
 from scripts import clean_state, status
 from seedbed import yamls
+from seedbed.checkpoints import own_state
 from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
@@ -89,6 +93,14 @@ def test_a_job_that_ended_well_and_is_to_do_again_has_not_failed(job, log, bench
     left(job.log, log)
     left(job.benchmark, benchmark)
     assert state_of(job, Events()) == found
+
+
+def test_a_job_that_outlived_its_run_is_running_while_it_holds_its_state(job, tmp_path):
+    left(job.log, 100)
+    job = replace(job, rule="mine_neighbours", value=told("mine_neighbours", f"--state {tmp_path}/state"))
+    with own_state(tmp_path / "state", tmp_path / "made.tsv", job.arguments):
+        assert state_of(job, said(job, BEGAN, 50)) == "running"
+    assert state_of(job, said(job, BEGAN, 50)) == "failed"
 
 
 def test_outputs_stand_for_a_benchmark_that_was_thrown_away(job):
@@ -264,6 +276,22 @@ def test_the_last_words_of_failed_jobs_stand_with_their_logs(say, tmp_path):
         "never.log": "nothing there",
     }
     assert words.split("\n") == ["3 failed:", *(f"  {tmp_path}/{name}: {last}" for name, last in said.items())]
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "said"), [("kill -KILL $$", 137, "error: SIGKILL ended the program"), ("exit 1", 1, "60%")]
+)
+def test_the_signal_that_ended_a_program_is_the_last_line_of_its_log(say, tmp_path, monkeypatch, end, code, said):
+    """As rules start a program, here one that shows a bar."""
+    prefix = re.search(r"^shell\.prefix(\(.+?^\))$", Path("rules/common.smk").read_text(), flags=re.M | re.S)[1]
+    program, log = tmp_path / "python", tmp_path / "a.log"
+    program.write_text(f"#!/bin/sh\nprintf '\\r60%%'\n{end}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    command = f"{ast.literal_eval(prefix).format()} GPUS=0 python -m scripts.one - <<< '{{}}' > {log} 2>&1"
+    assert subprocess.run(["bash", "-c", command]).returncode == code
+    say(FAILED, "a.tsv", logs=[str(log)])
+    assert last_words(events.read(tmp_path)) == f"1 failed:\n  {log}: {said}"
 
 
 @pytest.mark.parametrize(("free", "said"), [(0, "nothing there, since its disk is full"), (2**40, "nothing there")])
