@@ -50,7 +50,7 @@ from seedbed.yamls import check_configuration
 # Which signal ended a program, its log says.
 shell.prefix(
     "set -euo pipefail; "
-    "python() {{ local code=0; command python \"$@\" || code=$?;"
+    'python() {{ local code=0; command python "$@" || code=$?;'
     " [ $code -le 128 ] || printf '\\nerror: SIG%s ended the program\\n' $(kill -l $code); return $code; }}; "
     "export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
     " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "
@@ -124,6 +124,7 @@ def claim():
     jobs = [(str(job), job.rule.name, job.wildcards, job.resources) for job in workflow.dag.needrun_jobs()]
     try:
         NEEDS.require(jobs, conda=CONDA)
+        runs.require_accounting(workflow.executor_settings)
         CLAIMS.enter_context(runs.claimed(Path(STUDY.results), gpus if workflow.local_exec else None, os.environ))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
         events.keep(Path(STUDY.results), logger, workflow.logger_manager.get_logfile())
