@@ -105,7 +105,11 @@ def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
     for job in jobs[:limit]:
         wildcards = " ".join(f"{name}={value}" for name, value in job.wildcards.items())
         # One that runs without an event is known by its log, see `state_of`.
-        since = f"since {_clock(_began(job, known) or _written(job.log))}" if title == "running" else ""
+        began, logged = _began(job, known), _written(job.log)
+        queued = (
+            "queued " if began and job.log and logged < began - SLACK else ""
+        )  # a cluster's jobs begin when they are queued
+        since = f"{queued}since {_clock(began or logged)}" if title == "running" else ""
         lines.append(f"  {job.rule} {wildcards} {since}".rstrip())
         lines += [f"    {log}" for log in logs_of(job, known)]
     if len(jobs) > limit:

@@ -86,6 +86,17 @@ def test_a_job_without_an_event_of_the_run_runs_since_its_log_was_written(job, e
     assert page.endswith(f"running:\n  synthesise lang=hau shard=0 since 28 Nov 13:45\n    {job.log}")
 
 
+@pytest.mark.parametrize(("moment", "told"), [(40, " queued since "), (51, " since ")])
+def test_a_job_of_a_cluster_is_queued_until_its_log_begins(job, moment, told):
+    left(job.log, moment)  # maybe of an earlier attempt
+    (line,) = (
+        line
+        for line in layout([job], rooms(), said(job, BEGAN, 50, run_since=10)).splitlines()
+        if "since" in line and "hau" in line
+    )
+    assert line.partition("shard=0")[2].startswith(told)
+
+
 @pytest.mark.parametrize(
     ("log", "benchmark", "found"), [(100, 101, "to do"), (100, 99.5, "to do"), (100, 50, "failed")]
 )
@@ -273,9 +284,19 @@ def test_the_last_words_of_failed_jobs_stand_with_their_logs(say, tmp_path):
         "a.log": "error: a: no such file",
         "b.log": "Killed",
         "7.log": "error: oom_kill",
-        "never.log": "nothing there",
+        "never.log": "not there, since the job did not begin",
     }
     assert words.split("\n") == ["3 failed:", *(f"  {tmp_path}/{name}: {last}" for name, last in said.items())]
+
+
+def test_why_slurm_ended_a_job_goes_before_what_snakemake_then_said(say, tmp_path):
+    told = "slurmstepd-vm: error: Exceeded job memory limit"
+    log = tmp_path / "12.log"
+    log.write_text(
+        f"Job 0: Score\nslurmstepd-vm: error: StepId=12.0 ...\n{told}\nWorkflowError:\nAt least one job did not\n"
+    )
+    say(FAILED, "a.tsv", logs=[str(log)])
+    assert last_words(events.read(tmp_path)) == f"1 failed:\n  {log}: {told}"
 
 
 @pytest.mark.parametrize(
