@@ -7,6 +7,8 @@ CONFIGS = config/demo.yaml $(if $(SIX),config/demo-six.yaml)
 ADDED = $(filter-out hau ind,$(LANGUAGES))
 comma = ,
 MORE = $(if $(ADDED),--config 'languages={$(foreach code,$(ADDED),$(code): {}$(comma))}')
+# What only reads needs no environment besides an active one.
+READS := $(if $(shell command -v seedbed),,env)
 export PATH := $(CURDIR)/$(VENV)/bin:$(PATH)
 # Some environments keep no bytecode; the many processes of a run would each compile all modules.
 demo test test-quick: export PYTHONDONTWRITEBYTECODE =
@@ -63,15 +65,15 @@ verify: env
 	$(SNAKEMAKE) verify --profile profiles/demo --configfile $(CONFIGS)
 
 # What it would cost, before it runs.
-forecast: env
-	$(SNAKEMAKE) forecast --profile profiles/demo --configfile $(CONFIGS) $(MORE) --quiet
+forecast: $(READS)
+	snakemake forecast --profile profiles/demo --configfile $(CONFIGS) $(MORE) --quiet
 
 # What is done, runs, failed or is to do; while a run goes on, too.
-status: env
+status: $(READS)
 	@python -m scripts.status --configfiles $(CONFIGS)
 
 # What killed jobs left and no job will use again; DELETE=1 removes it.
-clean-state: env
+clean-state: $(READS)
 	@python -m scripts.clean_state --configfiles $(CONFIGS) $(if $(DELETE),--delete)
 
 lint: env

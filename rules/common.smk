@@ -47,8 +47,12 @@ from seedbed.yamls import check_configuration
 
 # A thread that waits must not slow the one that works. Memory that glibc keeps saves a tenth of a training step on a CPU.
 # Downloads alone may reach the hub. A bar that moves every five seconds leaves a log of hours that can be read.
+# Which signal ended a program, its log says.
 shell.prefix(
-    "set -euo pipefail; export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
+    "set -euo pipefail; "
+    'python() {{ local code=0; command python "$@" || code=$?;'
+    " [ $code -le 128 ] || printf '\\nerror: SIG%s ended the program\\n' $(kill -l $code); return $code; }}; "
+    "export OMP_WAIT_POLICY=PASSIVE MALLOC_MMAP_MAX_=0 MALLOC_TRIM_THRESHOLD_=17179869184"
     " HF_HUB_OFFLINE=${{HF_HUB_OFFLINE:-1}} TQDM_MININTERVAL=${{TQDM_MININTERVAL:-5}}; "
 )
 
@@ -120,6 +124,7 @@ def claim():
     jobs = [(str(job), job.rule.name, job.wildcards, job.resources) for job in workflow.dag.needrun_jobs()]
     try:
         NEEDS.require(jobs, conda=CONDA)
+        runs.require_accounting(workflow.executor_settings)
         CLAIMS.enter_context(runs.claimed(Path(STUDY.results), gpus if workflow.local_exec else None, os.environ))
         atexit.register(CLAIMS.close)  # before Python takes its modules apart
         events.keep(Path(STUDY.results), logger, workflow.logger_manager.get_logfile())

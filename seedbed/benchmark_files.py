@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 
-class Run(NamedTuple):
+class Usage(NamedTuple):
     """Time and memory of a job's run. 0: not measured, as of very short jobs; `seconds` always are."""
 
     seconds: float
@@ -15,14 +15,14 @@ class Run(NamedTuple):
     """The largest resident set, in MiB."""
 
 
-def last_run(path: str | Path) -> Run | None:
+def last_run(path: str | Path) -> Usage | None:
     """The last run in a benchmark file; None: it cannot be read, or has no time."""
     try:
         record = json.loads(Path(path).read_text(encoding="utf-8").splitlines()[-1])
-        run = Run(*(_number(record.get(name)) for name in ("s", "cpu_time", "max_rss")))
+        usage = Usage(*(_number(record.get(name)) for name in ("s", "cpu_time", "max_rss")))
     except (OSError, IndexError, AttributeError, ValueError):
         return None
-    return run if run.seconds else None
+    return usage if usage.seconds else None
 
 
 def _number(value: object) -> float:

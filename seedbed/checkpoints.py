@@ -10,7 +10,7 @@ from typing import Any
 
 from seedbed import processes
 from seedbed.io import fingerprint, write_json
-from seedbed.locks import exclusive
+from seedbed.locks import exclusive, held_since
 from seedbed.manifests import Tell
 from seedbed.settings import Settings
 
@@ -86,6 +86,11 @@ def own_state(state: Path, output: Path, job: Settings) -> Iterator[Path]:
         shutil.rmtree(folder, ignore_errors=True)  # another run of the job that begins now is not to lose its own
     with contextlib.suppress(OSError):
         folder.rmdir()  # NFS keeps it as long as the lock is open
+
+
+def in_use(state: Path, job: Settings) -> bool:
+    """Whether a process of the job is running, which may have outlived the run that started it."""
+    return held_since(place(state, job) / "lock") is not None
 
 
 def place(state: Path, job: Settings) -> Path:

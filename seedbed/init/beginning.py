@@ -9,7 +9,7 @@ from seedbed.corpora.settings import Cleaning, Source
 from seedbed.encoders.recipes import presets
 from seedbed.init.entries import PAIRS, Parts, on_pairs, without_kind
 from seedbed.init.own_table import TESTED, OwnTable
-from seedbed.init.own_text import LEAST, LINES, Guess, are_sorted, left_out, lines_of, neighbours, remark
+from seedbed.init.own_text import LEAST, LINES, Guess, are_sorted, left_out, lines_of, neighbours, remark, wrapped
 from seedbed.init.table_files import form_of, is_table
 from seedbed.init.test_sets import TestSet, count_repeating, tests_of, texts_here
 from seedbed.languages import registry
@@ -66,7 +66,7 @@ def study(
     parts.said.append(
         f"The language is {language.name} ({language.code}), {language.why}; its script is {language.script}."
     )
-    parts.said += [remark(texts, language), *left_out(text)]
+    parts.said += [remark(texts, language), *left_out(text), *wrapped(text)]
     for table in tables:
         parts.add(table.parts())
     why = unordered(text)

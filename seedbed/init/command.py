@@ -234,6 +234,12 @@ def look(args: argparse.Namespace) -> None:
             merged = yamls.laid_over(merged, {key: yaml.safe_load(value)})
         except yaml.YAMLError:
             raise UserError(f"--config {given}: expected KEY=VALUE, the value as in YAML") from None
+    if "languages" not in merged:
+        files = shlex.join(map(str, args.study))
+        raise UserError(
+            "config.languages: Field required; what is laid over another study is checked with that one first, as in "
+            f"`seedbed check config.yaml {files}`"
+        )
     load(merged)
     print(_printable(f"{', '.join(map(str, args.study))}: nothing is wrong"))
 

@@ -4,6 +4,7 @@ import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import islice, pairwise
+from math import ceil
 from pathlib import Path
 from typing import NamedTuple
 
@@ -149,6 +150,23 @@ def left_out(path: Path) -> list[str]:
     if (repeated := fitting - kept) > lost / 2:
         remedy = f"{repeated} repeat a line before them."
     return [f"A run leaves out {lost} of the first {len(lines)} lines: sentences are {_BOUNDS}. {remedy}"]
+
+
+def wrapped(path: Path) -> list[str]:
+    """A message about lines of a text that are broken at a width; empty if those are half of them or fewer.
+
+    Such a line ends where the next one's first word would pass the width, which all but a few long lines have.
+    """
+    lines = [] if table_files.is_table(path) else _first_lines(path)
+    width = max(sorted(map(len, lines))[: ceil(0.95 * len(lines))], default=0)
+    heads = [(len(line), len(after.split(" ", 1)[0])) for line, after in pairwise(lines) if " " in after]
+    if 2 * sum(line + 1 + word > width for line, word in heads) <= len(lines):
+        return []
+    joined = """awk -v RS= '{gsub(/\\n/, " ")} 1'"""
+    return [
+        f"Its lines seem to be broken at {width} characters, within sentences: join those of each paragraph by "
+        f"{joined}, then {DIVIDED}."
+    ]
 
 
 def lines_of(path: Path) -> Iterator[str]:

@@ -19,6 +19,8 @@ BEGAN, FAILED = "job_info", "job_error"
 """Snakemake's names of a job's two events; the first is also a run's."""
 RUN = ""
 """Stands for a run in the place of a job's first output."""
+SLURM = "slurmstepd"
+"""How the lines begin in which Slurm says why it ended a job: out of time or memory, or cancelled."""
 LITTLE = 2**20
 """Free bytes of a disk below which it is called full."""
 
@@ -93,9 +95,13 @@ def last_words(events: Events) -> str:
 
 
 def _last_line(log: Path) -> str:
-    """The last line of a log; of a progress bar, its last state. A full disk takes no log, and so is told here."""
-    words = log.read_text(errors="replace").split("\n") if log.is_file() else []
-    if found := next((line.rpartition("\r")[2] for line in reversed(words) if line.strip()), ""):
-        return found
-    full = log.is_file() and shutil.disk_usage(log).free < LITTLE
-    return "nothing there, since its disk is full" if full else "nothing there"
+    """The last line of a log, or Slurm's last word in it; of a progress bar, its last state.
+
+    A job that did not begin, and a full disk, leave no log: this is told here.
+    """
+    if not log.is_file():
+        return "not there, since the job did not begin"
+    words = [line.rpartition("\r")[2] for line in log.read_text(errors="replace").split("\n") if line.strip()]
+    if words:  # Snakemake's own lines follow Slurm's
+        return next((line for line in reversed(words) if line.startswith(SLURM)), words[-1])
+    return "nothing there, since its disk is full" if shutil.disk_usage(log).free < LITTLE else "nothing there"

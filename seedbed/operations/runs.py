@@ -1,12 +1,15 @@
 """Start and end of a Snakemake run: locks, GPUs, environments, and final messages."""
 
 import contextlib
+import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
 from seedbed import devices
+from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.names import MAIN
 from seedbed.operations import events
@@ -28,6 +31,24 @@ def claimed(results: Path, gpus: int | None, environment: MutableMapping[str, st
         if gpus is not None:
             environment |= devices.visible_gpus(gpus, environment) if gpus else {devices.VISIBLE: ""}
         yield
+
+
+def require_accounting(executor: Any) -> None:
+    """Require that `sacct` answers if Snakemake learns from it which jobs have ended: else it waits for ever.
+
+    Args:
+        executor: the settings of Snakemake's executor.
+
+    Raises:
+        UserError: Slurm stores no accounting.
+    """
+    if getattr(executor, "status_command", "") == "sacct" and (sacct := shutil.which("sacct")):
+        done = subprocess.run([sacct, "--noheader"], capture_output=True, text=True)
+        if "accounting storage is disabled" in done.stderr:
+            raise UserError(
+                "slurm-status-command: sacct has no accounting, by which Snakemake would see jobs end; "
+                "say `slurm-status-command: squeue` in your site's profile"
+            )
 
 
 def python_in(environment: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
+from seedbed import checkpoints
 from seedbed.markdown import aligned
 from seedbed.operations.events import BEGAN, FAILED, Events
 from seedbed.operations.jobs import Job
@@ -23,6 +24,8 @@ SHOWN = 20
 def state_of(job: Job, known: Events) -> State:
     """The state of a job. A job has failed if it must run, is not running, and started after its last success.
 
+    After a kill of Snakemake, a job with a folder of state is running as long as its program is.
+
     A successful job writes its benchmark after its log; a job that a cluster never started has only an event.
     """
     if not job.todo:
@@ -35,7 +38,9 @@ def state_of(job: Job, known: Events) -> State:
     if begun <= ended + SLACK * bool(ended):
         return "to do"
     # What the current run began after its events were read has a log, and no event yet.
-    return "running" if known.run_since is not None and begun >= known.read_at else "failed"
+    if known.run_since is not None and begun >= known.read_at:
+        return "running"
+    return "running" if "state" in job.value and checkpoints.in_use(job.of("state"), job.arguments) else "failed"
 
 
 def _began(job: Job, known: Events) -> float | None:
@@ -100,7 +105,11 @@ def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
     for job in jobs[:limit]:
         wildcards = " ".join(f"{name}={value}" for name, value in job.wildcards.items())
         # One that runs without an event is known by its log, see `state_of`.
-        since = f"since {_clock(_began(job, known) or _written(job.log))}" if title == "running" else ""
+        began, logged = _began(job, known), _written(job.log)
+        queued = (
+            "queued " if began and job.log and logged < began - SLACK else ""
+        )  # a cluster's jobs begin when they are queued
+        since = f"{queued}since {_clock(began or logged)}" if title == "running" else ""
         lines.append(f"  {job.rule} {wildcards} {since}".rstrip())
         lines += [f"    {log}" for log in logs_of(job, known)]
     if len(jobs) > limit:

@@ -157,7 +157,7 @@ class Jobs:
             return text if len(text) <= LONG else fingerprint(text)
 
         @rule_function
-        def code(wildcards: Any) -> str:
+        def code_digest(wildcards: Any) -> str:
             product = product_of(wildcards)
             runs = product.code()
             files = tuple(str(file) for file in (*runs.data, *data) if file)
@@ -169,7 +169,7 @@ class Jobs:
         def local(wildcards: Any) -> str:
             return compact({str(path): self._digest(path) for path in sorted(product_of(wildcards).local_files())})
 
-        found = {"program": rule, "job": job, "recorded": recorded, "code": code}
+        found = {"program": rule, "job": job, "recorded": recorded, "code": code_digest}
         return found if PRODUCTS[rule].local_files is Product.local_files else found | {"local": local}
 
     def require_unchanged(self, rule: str, output: Any) -> None:

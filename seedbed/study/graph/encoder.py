@@ -287,7 +287,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
         """The training settings that its job reads: if it does not train by them, those of modules alone."""
         return self.made_by.training if self.trains or self.spec.together else self.made_by.modules
 
-    def spoken(self) -> dict[str, Any]:
+    def module_arguments(self) -> dict[str, Any]:
         """Arguments about its modules and its prefix.
 
         If its prefix or a teacher's depends on the language, they include its language and the columns that are in the
@@ -330,7 +330,7 @@ class Encoder(Product, rule="train_encoder", place=paths.ENCODER):
     def settings(self) -> dict[str, Any]:
         mining = self.study.mining[self.mining].updated({"count": Mining().count}) if self.mining else None
         refers = [*(one.backbone for one in self.spec.references().values()), self.spec.english.similarity]
-        return self.spoken() | {
+        return self.module_arguments() | {
             "objective": objective_of(self.objective),
             "rows": self.spec.data.rows,
             "mining": mining,  # a recipe takes as many of the neighbours as it wants

@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -628,6 +629,21 @@ def test_lines_that_a_run_leaves_out_are_told():
     kept = HAUSA["sentence1"].nunique()
     said = f"# * A run leaves out {140 - kept} of the first 140 lines: sentences are of 3 words or more and 10 to 500"
     assert said in Path("study.yaml").read_text()
+
+
+@pytest.mark.parametrize("width", [50, 72, 100])
+def test_lines_that_are_broken_within_sentences_are_told_with_what_joins_them(capsys, long_text, width):
+    text = [*dict.fromkeys(HAUSA["sentence1"])]
+    paragraphs = [
+        "\n".join(textwrap.wrap(" ".join(text[at : at + 10]), width, break_on_hyphens=False))
+        for at in range(0, len(text), 10)
+    ]
+    Path("hau.txt").write_text("\n\n".join(paragraphs))
+    assert own_text.wrapped(Path("hau.txt")) and not own_text.wrapped(long_text)
+    written("hau.txt")
+    said = re.search(r"lines seem to be broken at \d+ characters, .* by (awk .*), then divide", capsys.readouterr().out)
+    done = subprocess.run(f"{said[1]} hau.txt", shell=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [" ".join(text[at : at + 10]) for at in range(0, len(text), 10)]
 
 
 def test_of_repeated_lines_it_is_told_that_they_are():

@@ -11,7 +11,7 @@ import yaml
 from snakemake.utils import update_config
 
 from seedbed import yamls
-from seedbed.benchmark_files import Run, last_run
+from seedbed.benchmark_files import Usage, last_run
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.operations.forecasting.calibration import (
@@ -408,7 +408,7 @@ def test_a_broken_benchmark_is_none(tmp_path, text):
 
 def test_the_last_run_of_a_benchmark_counts_and_memory_may_be_missing(tmp_path):
     (tmp_path / "b.jsonl").write_text('{"s": 9, "max_rss": 4}\n{"s": 12.5, "max_rss": "-"}\n')
-    assert last_run(tmp_path / "b.jsonl") == Run(12.5, 0, 0)
+    assert last_run(tmp_path / "b.jsonl") == Usage(12.5, 0, 0)
 
 
 @pytest.fixture

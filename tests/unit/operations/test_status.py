@@ -1,7 +1,10 @@
 """How far a study is: states of single jobs, the events of runs, the page."""
 
+import ast
 import logging
 import os
+import re
+import subprocess
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +15,7 @@ from snakemake.cli import parse_size_in_bytes
 
 from scripts import clean_state, status
 from seedbed import yamls
+from seedbed.checkpoints import own_state
 from seedbed.io import UserError
 from seedbed.locks import exclusive
 from seedbed.operations import events, jobs
@@ -82,6 +86,17 @@ def test_a_job_without_an_event_of_the_run_runs_since_its_log_was_written(job, e
     assert page.endswith(f"running:\n  synthesise lang=hau shard=0 since 28 Nov 13:45\n    {job.log}")
 
 
+@pytest.mark.parametrize(("moment", "told"), [(40, " queued since "), (51, " since ")])
+def test_a_job_of_a_cluster_is_queued_until_its_log_begins(job, moment, told):
+    left(job.log, moment)  # maybe of an earlier attempt
+    (line,) = (
+        line
+        for line in layout([job], rooms(), said(job, BEGAN, 50, run_since=10)).splitlines()
+        if "since" in line and "hau" in line
+    )
+    assert line.partition("shard=0")[2].startswith(told)
+
+
 @pytest.mark.parametrize(
     ("log", "benchmark", "found"), [(100, 101, "to do"), (100, 99.5, "to do"), (100, 50, "failed")]
 )
@@ -89,6 +104,14 @@ def test_a_job_that_ended_well_and_is_to_do_again_has_not_failed(job, log, bench
     left(job.log, log)
     left(job.benchmark, benchmark)
     assert state_of(job, Events()) == found
+
+
+def test_a_job_that_outlived_its_run_is_running_while_it_holds_its_state(job, tmp_path):
+    left(job.log, 100)
+    job = replace(job, rule="mine_neighbours", value=told("mine_neighbours", f"--state {tmp_path}/state"))
+    with own_state(tmp_path / "state", tmp_path / "made.tsv", job.arguments):
+        assert state_of(job, said(job, BEGAN, 50)) == "running"
+    assert state_of(job, said(job, BEGAN, 50)) == "failed"
 
 
 def test_outputs_stand_for_a_benchmark_that_was_thrown_away(job):
@@ -261,9 +284,35 @@ def test_the_last_words_of_failed_jobs_stand_with_their_logs(say, tmp_path):
         "a.log": "error: a: no such file",
         "b.log": "Killed",
         "7.log": "error: oom_kill",
-        "never.log": "nothing there",
+        "never.log": "not there, since the job did not begin",
     }
     assert words.split("\n") == ["3 failed:", *(f"  {tmp_path}/{name}: {last}" for name, last in said.items())]
+
+
+def test_why_slurm_ended_a_job_goes_before_what_snakemake_then_said(say, tmp_path):
+    told = "slurmstepd-vm: error: Exceeded job memory limit"
+    log = tmp_path / "12.log"
+    log.write_text(
+        f"Job 0: Score\nslurmstepd-vm: error: StepId=12.0 ...\n{told}\nWorkflowError:\nAt least one job did not\n"
+    )
+    say(FAILED, "a.tsv", logs=[str(log)])
+    assert last_words(events.read(tmp_path)) == f"1 failed:\n  {log}: {told}"
+
+
+@pytest.mark.parametrize(
+    ("end", "code", "said"), [("kill -KILL $$", 137, "error: SIGKILL ended the program"), ("exit 1", 1, "60%")]
+)
+def test_the_signal_that_ended_a_program_is_the_last_line_of_its_log(say, tmp_path, monkeypatch, end, code, said):
+    """As rules start a program, here one that shows a bar."""
+    prefix = re.search(r"^shell\.prefix(\(.+?^\))$", Path("rules/common.smk").read_text(), flags=re.M | re.S)[1]
+    program, log = tmp_path / "python", tmp_path / "a.log"
+    program.write_text(f"#!/bin/sh\nprintf '\\r60%%'\n{end}\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=os.pathsep)
+    command = f"{ast.literal_eval(prefix).format()} GPUS=0 python -m scripts.one - <<< '{{}}' > {log} 2>&1"
+    assert subprocess.run(["bash", "-c", command]).returncode == code
+    say(FAILED, "a.tsv", logs=[str(log)])
+    assert last_words(events.read(tmp_path)) == f"1 failed:\n  {log}: {said}"
 
 
 @pytest.mark.parametrize(("free", "said"), [(0, "nothing there, since its disk is full"), (2**40, "nothing there")])

@@ -170,6 +170,7 @@ def test_what_was_found_hours_later_or_never_is_found_by_the_plan(place: str, va
         ("- a\n", ["study.yaml", "languages"]),
         ("__use_yte__: true\n", ["study.yaml", "program"]),
         ("languages: {hau: {}}\n", ["config.backbones"]),
+        ("seeds: [1]\n", ["config.languages", "seedbed check config.yaml ", "study.yaml`"]),
         (b"\xff\xfe", ["study.yaml"]),
         ("a: 1\nb: &x\n  c: [*x]\n", ["study.yaml", "line 2", "holds itself"]),
     ],
