@@ -106,9 +106,8 @@ def _named(title: str, jobs: Sequence[Job], known: Events, limit: int) -> str:
         wildcards = " ".join(f"{name}={value}" for name, value in job.wildcards.items())
         # One that runs without an event is known by its log, see `state_of`.
         began, logged = _began(job, known), _written(job.log)
-        queued = (
-            "queued " if began and job.log and logged < began - SLACK else ""
-        )  # a cluster's jobs begin when they are queued
+        # On a cluster a job's event is that it is queued; its log is written when it begins.
+        queued = "queued " if began and job.log and logged < began - SLACK else ""
         since = f"{queued}since {_clock(began or logged)}" if title == "running" else ""
         lines.append(f"  {job.rule} {wildcards} {since}".rstrip())
         lines += [f"    {log}" for log in logs_of(job, known)]

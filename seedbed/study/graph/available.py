@@ -144,8 +144,10 @@ class Available(Part):
         """Check that recipes choose among the English of the translator whose share a column shows; of a table with
         `partial`, that all of a block do or none.
         """
-        column, name = block.column, protocols.class_of(block.column.protocol, block.column.metric)
-        if column.declared.asks != ("choices",) or not name:
+        column = block.column
+        if column.declared.asks != ("choices",):
+            return
+        if not (name := protocols.class_of(column.protocol, column.metric)):
             return
         read = {one.recipe: StudyRecipe.get(self.study, one.recipe).spec.english.translators for one in block.systems}
         lacking = [recipe for recipe, known in read.items() if name not in known]
