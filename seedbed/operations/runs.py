@@ -43,7 +43,7 @@ def require_accounting(executor: Any) -> None:
         UserError: Slurm stores no accounting.
     """
     if getattr(executor, "status_command", "") == "sacct" and (sacct := shutil.which("sacct")):
-        done = subprocess.run([sacct, "--noheader"], capture_output=True, text=True)
+        done = subprocess.run([sacct, "--noheader", "--jobs", "1"], capture_output=True, text=True)
         if "accounting storage is disabled" in done.stderr:
             raise UserError(
                 "slurm-status-command: sacct has no accounting, by which Snakemake would see jobs end; "
