@@ -85,7 +85,7 @@ def _special(source: PreTrainedTokenizerBase, form: dict[str, Any], piece: str, 
     if mask and not piece and source.mask_token is None:
         raise UserError(
             f"{source.name_or_path}: its tokenizer has no mask token, for masked language modelling; name the piece "
-            "that is to be it as adaptation.vocabulary.mask_token, or take another backbone"
+            "that is to be it as vocabulary.mask_token, or take another backbone"
         )
     if piece and piece not in {token["content"] for token in special}:
         flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)

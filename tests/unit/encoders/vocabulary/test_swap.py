@@ -239,6 +239,7 @@ def test_a_vocabulary_that_the_text_cannot_fill_is_refused(sources, kind):
 def test_a_tokenizer_needs_a_mask_where_masked_words_follow_or_is_told_which_piece_it_is():
     source = unmasked()
     refused(source, "its tokenizer has no mask token", size=70)
+    refused(source, "as vocabulary.mask_token", size=70)
     refused(source, "'<mask>' is no token of the backbone", size=70, mask_token="<mask>")
     refused(wordpiece(), "vocabulary.mask_token: 'a', but the backbone's is '[MASK]'", size=70, mask_token="a")
     learn = {"texts": lambda: iter(TEXTS), "settings": SMALL.updated({"size": 70})}
