@@ -150,7 +150,9 @@ def extend(args: argparse.Namespace) -> None:
     code = args.language or next(iter(before.languages))
     if code not in before.languages or (not args.language and len(before.languages) > 1):
         given = f"--language {args.language}".strip()
-        raise UserError(f"{given}: {path} has {', '.join(before.languages)}; name one")
+        raise UserError(
+            f"{given}: {path} has {', '.join(before.languages)}; name one, or first write another under its `languages`"
+        )
     new, said = entries(before, config, args.file, args.kind, code, sure=args.sure)
     # As bytes, since `read_text` would make line feeds of all line ends.
     text = edited(path.read_bytes().decode("utf-8"), new, where=str(path))
