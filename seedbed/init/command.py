@@ -53,7 +53,7 @@ COMMENTS = {
     ("recipes",): "How encoders are made; leave out those that you do not want. bare is base without its prefix.",
     ("tasks",): "What encoders are scored on.",
     ("best",): "Which encoder the answer names first, and why.",
-    ("tables",): "What is scored besides the tests of `best`: `[table1]` has graded pairs, `[labels]` knn, `[translations]` bitext.",
+    ("tables",): "What is scored besides tests of `best`: table1 has graded pairs, labels knn, translations bitext.",
     ("forecast",): "What `snakemake forecast` reckons with; gpu where there is one.",
 }
 """What is said above keys that a person may want to change."""
