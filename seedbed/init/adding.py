@@ -7,7 +7,7 @@ from typing import Any
 
 from seedbed.corpora.select.contamination import EvaluationTexts
 from seedbed.init import beginning
-from seedbed.init.beginning import NEXT_LINE_LIMITS
+from seedbed.init.beginning import ADJACENT_WHY, BARE_WHY, GIVEN_WHY, NEXT_LINE_LIMITS
 from seedbed.init.entries import PAIRS, Parts, not_taken, on_pairs, without_kind
 from seedbed.init.own_table import BITEXT_LIMITS, OwnTable
 from seedbed.init.own_text import Guess, language_of, sentences
@@ -54,6 +54,8 @@ def entries(
         )
         table.require(texts)
         parts = table.parts()
+        if kind in ("pairs", "triplets") and (config.get("best") or {}).get("why") == BARE_WHY:
+            parts.best = {"recipe": next(iter(parts.recipes)), "why": GIVEN_WHY}
         if parts.tasks and study.best and (study.best.dev or (study.best.recipe and len(study.languages) > 1)):
             _report_alone(parts)
         if parts.others:
@@ -190,7 +192,8 @@ def _more_text(others: Mapping[str, Any], file: Path, language: Guess, taken: se
     new |= {"following": {"columns": {"sentence2": "sentence1"}}}
     source = PAIRS | ({"sets": sets | {name: new}} if before else new)
     said = [f"`{name}` trains on the neighbouring lines of all texts; its held-out lines stay the same."]
-    return Parts(others={name: source}, recipes={name: on_pairs(name)}, said=said, best={"recipe": name})
+    best = {"recipe": name, "why": ADJACENT_WHY}
+    return Parts(others={name: source}, recipes={name: on_pairs(name)}, said=said, best=best)
 
 
 def _sets(source: Mapping[str, Any]) -> dict[str, Any]:
@@ -213,14 +216,14 @@ def _best(before: Mapping[str, Any], parts: Parts) -> tuple[dict[str, Any], list
     """
     if not parts.best:
         return {}, []
-    if recipe := parts.best.get("recipe"):  # more text
+    if recipe := parts.best.get("recipe"):  # more text, or pairs or triplets where nothing trained is recommended
         if not before.get("recipe"):
             return {}, []
         if only := parts.recipes[recipe].get("only"):
             return {}, [
                 f"`{before['recipe']}` is still recommended, since `{recipe}` is of {only['languages'][0]} alone."
             ]
-        return {**before, "recipe": recipe}, [f"`{recipe}` is recommended now."]
+        return {**before, **parts.best}, [f"`{recipe}` is recommended now."]
     also = {**before, "also": [*before.get("also", []), parts.best["test"]]}
     if parts.tasks[parts.best["test"]]["protocol"] == "sts":
         also = {key: value for key, value in also.items() if value not in (NEXT_LINE_LIMITS, BITEXT_LIMITS)}

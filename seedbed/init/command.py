@@ -53,7 +53,7 @@ COMMENTS = {
     ("recipes",): "How encoders are made; leave out those that you do not want. bare is base without its prefix.",
     ("tasks",): "What encoders are scored on.",
     ("best",): "Which encoder the answer names first, and why.",
-    ("tables",): "`tables: [table1]` where there is a test set.",
+    ("tables",): "What is scored besides tests of `best`: table1 has graded pairs, labels knn, translations bitext.",
     ("forecast",): "What `snakemake forecast` reckons with; gpu where there is one.",
 }
 """What is said above keys that a person may want to change."""
@@ -150,7 +150,9 @@ def extend(args: argparse.Namespace) -> None:
     code = args.language or next(iter(before.languages))
     if code not in before.languages or (not args.language and len(before.languages) > 1):
         given = f"--language {args.language}".strip()
-        raise UserError(f"{given}: {path} has {', '.join(before.languages)}; name one")
+        raise UserError(
+            f"{given}: {path} has {', '.join(before.languages)}; name one, or first write another under its `languages`"
+        )
     new, said = entries(before, config, args.file, args.kind, code, sure=args.sure)
     # As bytes, since `read_text` would make line feeds of all line ends.
     text = edited(path.read_bytes().decode("utf-8"), new, where=str(path))

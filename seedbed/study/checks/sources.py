@@ -158,7 +158,7 @@ def _one_language_each(study: Study, recipe: str, folders: set[str]) -> None:
     if study.roles.get(corpus) not in ("text", "matched_pairs"):
         return
     read: dict[str, str] = {}
-    for code in sorted(folders):
+    for code in filter(folders.__contains__, study.languages):  # the first written, to which others were added
         source = study.corpus(corpus, code)
         if source is None or not source.is_local:
             continue

@@ -28,7 +28,7 @@ from seedbed.corpora.read.fetch import fetch
 from seedbed.corpora.settings import Cleaning
 from seedbed.encoders.recipes import presets
 from seedbed.init import own_table, own_text, table_files
-from seedbed.init.beginning import unordered
+from seedbed.init.beginning import ADJACENT_WHY, BARE_WHY, GIVEN_WHY, unordered
 from seedbed.init.command import main
 from seedbed.init.own_text import ENGLISH, LEAST, language_of, sentences
 from seedbed.io import UserError
@@ -483,6 +483,18 @@ def test_a_text_that_comes_later_is_trained_on_with_the_first_though_its_recipe_
     assert later["adjacent"] == first
 
 
+def test_what_comes_later_is_recommended_with_its_own_reason_where_nothing_trained_was():
+    """Later pairs and triplets leave a trained one recommended; running text does not."""
+    pd.DataFrame({"text": Path("hau.txt").read_text().splitlines()}).to_csv("table.hau.csv")
+    best = [written("table.hau.csv")["best"]]
+    Path("more.txt").write_text("\n".join(f"{line} more" for line in HAUSA["sentence2"]))
+    for file, kind in (("pairs.csv", "pairs"), ("triplets.csv", "triplets"), ("more.txt", "text")):
+        main(["add", file, f"--{kind}", "--sure", "--study", "study.yaml"])
+        best.append(yamls.read("study.yaml")["best"])
+    assert [one["recipe"] for one in best] == ["bare", "own-pairs", "own-pairs", "adjacent"]
+    assert [one["why"] for one in best] == [BARE_WHY, GIVEN_WHY, GIVEN_WHY, ADJACENT_WHY]
+
+
 def in_swahili(study: dict) -> dict:
     """The entry of another language with a text of its own."""
     pairs = {key: value for key, value in study["corpora"]["others"]["adjacent"].items() if key != "kind"}
@@ -498,6 +510,10 @@ def test_two_languages_are_not_trained_on_one_file():
         UserError, match=r"corpora\.others\.adjacent: .*hau and swh .*hau\.txt.*languages\.swh\.corpora"
     ):
         load(study)
+    later = study | {"languages": {**study["languages"]}}
+    later["languages"]["afr"] = later["languages"].pop("swh")
+    with pytest.raises(UserError, match=r"hau and afr .*languages\.afr\.corpora.*languages: \[hau\]"):
+        load(later)
     study["languages"]["swh"] = in_swahili(study)
     load(study)
 
