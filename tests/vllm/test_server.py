@@ -37,7 +37,7 @@ def test_a_server_writes_the_text_of_transformers(
 
 def test_a_row_has_a_seed_of_its_own(client: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Seeds below 2^60 are taken as they are: a row is drawn alike in whatever company."""
-    monkeypatch.setattr(client, "generator", client.generator.updated({"sampling": DRAWING.model_dump()}))
+    monkeypatch.setattr(client, "sampling", DRAWING)
     asked = requests(client)
     drawn = written(client, asked)
     assert written(client, asked[::-3]) == {request.id: drawn[request.id] for request in asked[::-3]}
