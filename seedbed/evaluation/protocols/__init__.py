@@ -135,20 +135,24 @@ def metric(protocol: str, name: str) -> Metric | None:
     """A protocol's metric by its name in tables; "f1 of sports" is class sports of "f1 of {label}". None: no such
     metric.
     """
-    for known, found in load(protocol).METRICS.items():
-        start, of_each, _ = known.partition(LABEL)
-        if known == name and not of_each:
-            return found
-        if of_each and name.startswith(start) and name not in (start, known):
-            return found.of(name.removeprefix(start))
-    return None
+    metrics = load(protocol).METRICS
+    if name in metrics and not name.endswith(LABEL):
+        return metrics[name]
+    of_each = _of_each(metrics, name)
+    return metrics[of_each].of(name.removeprefix(of_each.removesuffix(LABEL))) if of_each else None
 
 
 def class_of(protocol: str, name: str) -> str:
     """The class that a metric of tables is of: "sports" of "f1 of sports"; empty: it is of none."""
     metrics = load(protocol).METRICS
-    starts = [known.removesuffix(LABEL) for known in metrics if known.endswith(LABEL)]
-    return next((name.removeprefix(start) for start in starts if name not in metrics and name.startswith(start)), "")
+    of_each = "" if name in metrics else _of_each(metrics, name)
+    return name.removeprefix(of_each.removesuffix(LABEL)) if of_each else ""
+
+
+def _of_each(metrics: Collection[str], name: str) -> str:
+    """The metric of all classes that a name of one class belongs to: "f1 of {label}"; empty: there is none."""
+    starts = {known: known.removesuffix(LABEL) for known in metrics if known.endswith(LABEL)}
+    return next((known for known, start in starts.items() if name.startswith(start) and name not in (start, known)), "")
 
 
 def main_metric(protocol: str, k: Collection[int]) -> str:

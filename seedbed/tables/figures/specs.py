@@ -24,7 +24,7 @@ class FigureSpec(Spec):
     title: str
     """Title: what the figure shows."""
     note: str = ""
-    """How to read it; may hold {level}, {alpha} and {baseline}."""
+    """How to read it; may hold {level}, {alpha}, {baseline} and {seeds}: "seeds and ", or nothing for one seed."""
     paper_note: str = ""
     """Added if the paper's numbers are plotted."""
     palette: Annotated[list[Colour], Field(min_length=1)]
@@ -49,9 +49,9 @@ class FigureSpec(Spec):
     @classmethod
     def _fillable(cls, note: str) -> str:
         try:
-            note.format(level="", alpha="", baseline="")
+            note.format(level="", alpha="", baseline="", seeds="")
         except (KeyError, IndexError, ValueError):
-            raise ValueError("only {level}, {alpha} and {baseline} may be in braces") from None
+            raise ValueError("only {level}, {alpha}, {baseline} and {seeds} may be in braces") from None
         return note
 
 

@@ -219,6 +219,7 @@ def write_around(
         level=f"{percent(first['level'])}%",
         alpha=f"{alpha(first['level']):g}",
         baseline=methods.get(first["baseline"], ""),
+        seeds="seeds and " if (table["seeds"] > 1).any() else "",
     )
     if table["paper"].notna().any():
         note = f"{note} {spec.paper_note}"

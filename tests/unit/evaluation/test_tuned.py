@@ -73,8 +73,9 @@ def test_every_class_has_a_metric_by_its_name_and_an_interval() -> None:
     column = Column(label="Sports", protocol="tuned", metric="f1 of science/technology")
     assert column.measured.key == "f1_of_science/technology" and column.declared.tunes
     assert metric_of("tuned", "f1 of sports").key == "f1_of_sports" and metric_of("bitext", "f1 of sports") is None
+    assert protocols.class_of("tuned", "f1 of sports") == "sports" and not protocols.class_of("tuned", "macro f1")
     for wrong in ("f1 of ", "f1 of {label}", "f1 for sports"):
-        assert protocols.metric("tuned", wrong) is None
+        assert protocols.metric("tuned", wrong) is None and not protocols.class_of("tuned", wrong)
         with pytest.raises(ValueError, match=f"no metric '{wrong}' in protocol tuned"):
             Column(label="x", protocol="tuned", metric=wrong)
 
