@@ -21,7 +21,11 @@ from seedbed.init.yaml_text import commented, edited
 from seedbed.io import UserError, atomic
 from seedbed.resources import ROOT
 from seedbed.settings import suggest
+from seedbed.study.environment import require_own_specs
+from seedbed.study.graph.figure import Figure
+from seedbed.study.graph.report import Report
 from seedbed.study.loading import load
+from seedbed.study.remarks import remarks
 
 TABLES = ".tsv, .csv, .jsonl, .parquet"
 """Endings of the files that `table_files.read` takes, for help."""
@@ -242,7 +246,12 @@ def look(args: argparse.Namespace) -> None:
             "config.languages: Field required; what is laid over another study is checked with that one first, as in "
             f"`seedbed check config.yaml {files}`"
         )
-    load(merged)
+    checked = load(merged)
+    require_own_specs()
+    for product in (Report.get(checked), *(Figure.get(checked, name) for name in checked.figures)):
+        product.inputs()  # a table without tests, say, is refused where it is planned
+    for remark in remarks(checked):
+        print(_printable(f"warning: {remark}"), file=sys.stderr)
     print(_printable(f"{', '.join(map(str, args.study))}: nothing is wrong"))
 
 

@@ -198,3 +198,13 @@ def test_check_says_that_nothing_is_wrong_of_files_that_are_laid_over_each_other
         with pytest.raises(SystemExit, match=fault):
             command.main(["check", "config/demo.yaml", "--config", given])
     assert "nothing is wrong" in capsys.readouterr().out
+
+
+def test_check_finds_what_only_the_plan_of_a_table_or_an_address_shows(capsys: pytest.CaptureFixture) -> None:
+    generator = (
+        "{backend: openai-chat, endpoint: 'http://a.example/v1', served_model: m, key: KEY, sampling: {top_k: 0}}"
+    )
+    command.main(["check", "config/demo.yaml", "--config", f"generators={{distant: {generator}}}"])
+    assert capsys.readouterr().err.startswith("warning: http://a.example/v1: the token")
+    with pytest.raises(SystemExit, match="error: table .*no task"):
+        command.main(["check", "config/demo.yaml", "--config", "tables=[labels]", "figures=[]"])
