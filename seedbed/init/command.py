@@ -22,6 +22,7 @@ from seedbed.io import UserError, atomic
 from seedbed.resources import ROOT
 from seedbed.settings import suggest
 from seedbed.study.loading import load
+from seedbed.study.remarks import remarks
 
 TABLES = ".tsv, .csv, .jsonl, .parquet"
 """Endings of the files that `table_files.read` takes, for help."""
@@ -242,7 +243,8 @@ def look(args: argparse.Namespace) -> None:
             "config.languages: Field required; what is laid over another study is checked with that one first, as in "
             f"`seedbed check config.yaml {files}`"
         )
-    load(merged)
+    for remark in remarks(load(merged)):
+        print(_printable(f"warning: {remark}"), file=sys.stderr)
     print(_printable(f"{', '.join(map(str, args.study))}: nothing is wrong"))
 
 

@@ -198,3 +198,11 @@ def test_check_says_that_nothing_is_wrong_of_files_that_are_laid_over_each_other
         with pytest.raises(SystemExit, match=fault):
             command.main(["check", "config/demo.yaml", "--config", given])
     assert "nothing is wrong" in capsys.readouterr().out
+
+
+def test_check_warns_of_a_task_that_is_not_scored(capsys: pytest.CaptureFixture) -> None:
+    command.main(["check", "config/demo.yaml", "--config", "tasks={spare: {protocol: norms, set_of: kolibri-bitext}}"])
+    said = capsys.readouterr()
+    assert (
+        said.err.startswith("warning: tasks.spare: ") and said.err.count("\n") == 1 and "nothing is wrong" in said.out
+    )
