@@ -1,6 +1,7 @@
 """Score systems, encoders or classifiers, on the tasks of one language or several; keep every item's score."""
 
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,7 +64,8 @@ def main(job: Job) -> None:
     sets, written, labelled = read_sets(job), [], all(map(gives_labels, job.systems))
     for language, own in sets.items():  # a fault of the last set costs what all before it cost
         for each in own:
-            check(each.task, each.test, each.train, language, labelled=labelled)
+            with in_task(each, language):
+                check(each.task, each.test, each.train, language, labelled=labelled)
     servers = [*job.generators, *job.endpoints]
     with named(servers), own_state(job.state, job.output, job) if job.state else nullcontext():
         asked = [(place, language) for place in range(len(job.systems)) for language in sets]
@@ -112,6 +114,15 @@ def read_sets(job: Job) -> "dict[str, list[Set]]":
     return found
 
 
+@contextmanager
+def in_task(given: "Set", language: str) -> Iterator[None]:
+    """Faults within the block name the task and the language of a test set, of which a job may have many."""
+    try:
+        yield
+    except UserError as error:
+        raise UserError(f"tasks.{given.name} in {language}: {error}") from None
+
+
 def score_all(job: Job, place: int, language: str, sets: "list[Set]", held: dict[str, tuple[Any, Any]]) -> list[Path]:
     """Score a system on the tasks of a language; `held` are the models that the job's systems share. Returns the
     written files.
@@ -145,7 +156,8 @@ def scored(system: "System", given: "Set", language: str) -> "Scores":
     """Score one task, and check it as systems of this kind are."""
     from seedbed.evaluation.scoring import score
 
-    scores = score(given.task, given.test, system, given.train, language)
+    with in_task(given, language):
+        scores = score(given.task, given.test, system, given.train, language)
     if system.check:
         system.check(given, scores)
     return scores

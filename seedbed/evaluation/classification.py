@@ -53,7 +53,10 @@ def known_labels(protocol: str, test: pd.DataFrame, train: pd.DataFrame | None, 
         raise UserError(f"{protocol}: no training set; give the task `train`, or `set_of` a task with one")
     known = sorted({*train["label"], *also})
     if unseen := sorted({*test["label"]} - {*known}):
-        raise UserError(f"{protocol}: no training sentence has the label {unseen[0]!r}; they have {', '.join(known)}")
+        raise UserError(
+            f"{protocol}: no training sentence has the label {unseen[0]!r}; they have {', '.join(known)}; add one, or "
+            "leave its test rows out with `where:`"
+        )
     require_one_spelling(known, protocol)
     if len(known) == 1:  # which every system would give
         raise UserError(f"{protocol}: every training sentence has the label {known[0]!r}; at least two are needed")

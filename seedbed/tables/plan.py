@@ -237,7 +237,8 @@ def plan(
         )
         if all(column.protocol == OVERLAP for column in spec.columns):
             lacking = f"learns from triplets in one language, as overlap needs: {', '.join(names)}; add one that does"
-        raise UserError(f"table {spec.title!r}: no recipe of it {lacking}")
+        what = "variant of a classifier" if spec.of_classifiers else "recipe"
+        raise UserError(f"table {spec.title!r}: no {what} of it {lacking}")
     return _require_unique_names(spec, filled, "recipe a printed name of its own")
 
 

@@ -27,6 +27,8 @@ PROTOCOL = Protocol(
 METRICS = {
     "accuracy": Metric("accuracy", ("correct",)),
     "macro f1": Metric("macro_f1", ("gold", "predicted"), MACRO_F1, title="Macro F1"),
+    "unanswered": Metric("unanswered", points=1, lower=True),
+    "cut": Metric("cut", points=1, lower=True),
 }
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from seedbed.classifiers.answers import Answers
 from seedbed.classifiers.in_context import Query
+from seedbed.evaluation.protocols import icl
 from seedbed.evaluation.scores import System, Trial
 from seedbed.evaluation.scoring import score, trial_of
 from seedbed.evaluation.settings import Task
@@ -89,6 +90,8 @@ def test_each_text_is_asked_with_its_own_shots_and_scored() -> None:
         "unanswered": 1,
         "cut": 1,
     }
+    printed = {name: found.metrics[metric.key] for name, metric in icl.METRICS.items()}
+    assert (printed["unanswered"], printed["cut"]) == (1, 1)
     assert found.items["predicted"].tolist() == ["x", "x", ""] and found.items["correct"].tolist() == [1, 0, 0]
     assert list(found.items) == ["id", "gold", "predicted", "correct"]
 

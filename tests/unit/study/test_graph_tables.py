@@ -21,6 +21,7 @@ from seedbed.study.graph.product import Product
 from seedbed.study.graph.report import Paper, Report
 from seedbed.study.graph.table import Table, TablePlan
 from seedbed.study.model import Study
+from seedbed.study.remarks import remarks
 from seedbed.tables.figures.specs import FigureSpec
 from seedbed.tables.specs import TableSpec
 from tests.asking import TOLD, study_of, within
@@ -54,6 +55,31 @@ def test_written_triplets_stand_beside_translation_in_tests_of_one_language_and_
     recipes = ("multi-m", "multi-m-prompting", "multi-m-composition", "multi-mc", "multi-mc-xllora")
     assert found == {f"LaBSE/{recipe}": 6 + comb(6, 2) for recipe in recipes}
     assert "modular_written" not in modular.tables, "its generator writes on request"
+
+
+def test_labels_in_context_are_shown_of_every_number_of_shots() -> None:
+    study = study_of(TOLD)
+    blocks = TablePlan.get(study, "in_context").blocks
+    shown = {block.backbone: [system.recipe for system in block.systems] for block in blocks}
+    assert shown == {"likely": ["zero-shot", "one-shot", "far"], "served": ["zero-shot", "few-shot"]}
+
+
+def test_tasks_that_nothing_reads_are_told() -> None:
+    sts = {"protocol": "sts", "source": {"file": "own/{lang}.sts.tsv"}}
+    tasks = {
+        "dev": sts,
+        "report": sts,
+        "shown": {**sts, "protocol": "bitext"},
+        "of-figure": {**sts, "protocol": "layers"},
+        "set": {**sts, "protocol": "geometry"},
+        "of-set": {"protocol": "retrieval", "set_of": "set"},
+        "asked": {**sts, "protocol": "norms", "on_request": True},
+        "absent": {**sts, "protocol": "norms", "languages": ["swh"]},
+        "forgotten": {**sts, "protocol": "norms"},
+    }
+    changes = {"best": {"dev": "dev", "test": "report"}, "tables": ["translations", "retrieval"], "figures": ["layers"]}
+    (said,) = remarks(study_of(TOLD, tasks=tasks, compute=None, classifiers={}, **changes))
+    assert said.startswith("tasks.forgotten: ") and "`tables`" in said and "protocol norms" in said
 
 
 def test_a_plan_is_found_once(paper) -> None:

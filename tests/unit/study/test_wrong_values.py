@@ -208,3 +208,11 @@ def test_check_finds_what_only_the_plan_of_a_table_or_an_address_shows(capsys: p
     assert capsys.readouterr().err.startswith("warning: http://a.example/v1: the token")
     with pytest.raises(SystemExit, match="error: table .*no task"):
         command.main(["check", "config/demo.yaml", "--config", "tables=[labels]", "figures=[]"])
+
+
+def test_check_warns_of_a_task_that_is_not_scored(capsys: pytest.CaptureFixture) -> None:
+    command.main(["check", "config/demo.yaml", "--config", "tasks={spare: {protocol: norms, set_of: kolibri-bitext}}"])
+    said = capsys.readouterr()
+    assert (
+        said.err.startswith("warning: tasks.spare: ") and said.err.count("\n") == 1 and "nothing is wrong" in said.out
+    )
