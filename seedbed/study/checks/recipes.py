@@ -1,7 +1,5 @@
 """Checks of recipes: their data, their objective, and the encoders that they start from or read."""
 
-from collections.abc import Iterable
-
 from pydantic import ValidationError
 
 from seedbed.encoders import objectives
@@ -34,8 +32,7 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
     recipe, where = of.spec, f"recipes.{of.name}"
     if recipe.written and not study.generators:
         raise ValueError(f"{where}: method {recipe.written} needs a generator; add one under `generators:`")
-    if recipe.data.candidates:
-        require_known(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
+    require_known(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
@@ -53,7 +50,7 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
         require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
-    require_seeds(study, f"{where}.only.seeds", recipe.only.seeds or [])
+    require_known(f"{where}.only.seeds", "seed", map(str, recipe.only.seeds or ()), map(str, study.seeds))
     _without_effect(study, where, recipe)
     _backbones(study, of)
     _training(of)
@@ -154,12 +151,6 @@ def _sets(study: Study, recipe: Recipe) -> set[str]:
     found = [source for code in study.codes if (source := study.corpus(recipe.data.corpus, code))]
     plain = any(source.top_up or source.join or not source.sets for source in found)
     return set() if plain else {name for source in found for name in source.sets}
-
-
-def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
-    """Check that seeds are the study's."""
-    if wrong := sorted({*seeds} - {*study.seeds}):
-        raise ValueError(f"{where}: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
 
 
 def _without_effect(study: Study, where: str, recipe: Recipe) -> None:

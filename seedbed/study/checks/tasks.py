@@ -7,7 +7,6 @@ from seedbed.evaluation.protocols import Protocol, which
 from seedbed.languages import placeholders, registry
 from seedbed.names import languages_of
 from seedbed.settings import require_known
-from seedbed.study.checks.recipes import require_seeds
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import share_rows
 from seedbed.study.model import Study
@@ -68,7 +67,8 @@ def of_scales(study: Study) -> None:
         where = f"generators.{name}.composition.scale"
         _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
         require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
-        require_seeds(study, f"{where}.seed", [] if choice.seed is None else [choice.seed])
+        seeds = () if choice.seed is None else (str(choice.seed),)
+        require_known(f"{where}.seed", "seed", seeds, map(str, study.seeds))
 
 
 def of_compute(study: Study) -> None:
