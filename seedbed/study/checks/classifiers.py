@@ -55,12 +55,14 @@ def _weights(study: Study, where: str, classifier: Classifier, generator: StudyG
 
 
 def _fine_tuned(study: Study, where: str, classifier: Classifier) -> None:
-    """The encoders of its recipe can be fine-tuned."""
+    """The encoders of its recipe can be fine-tuned, with a prefix that is known before any is scored."""
     require_known(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
     what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
     require_known(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
-    if not StudyRecipe.get(study, classifier.recipe).transformer:
+    recipe = StudyRecipe.get(study, classifier.recipe)
+    if not recipe.transformer:
         raise ValueError(f"{where}.recipe: {classifier.recipe} has no transformer to fine-tune; take another recipe")
+    recipe.given_prefix(classifier.backbone)  # refuses one that is not known beforehand
 
 
 def _prompted(study: Study, where: str, classifier: Classifier, generator: StudyGenerator) -> None:
