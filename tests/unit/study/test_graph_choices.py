@@ -487,11 +487,11 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     ("recipe", "fault"),
     [
         ({"from": "beside", "copies": "bfloat16"}, r"from: beside.*copied; take one"),
-        ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained without"),
+        ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained by objective contrast; take one"),
         ({"from": "arca", "objective": "contrast"}, r"from: arca is anchored.*`english.fusion`, or take another"),
         ({"like": "beside", "copies": "trimmed"}, r"english.fusion:.*two texts.*copy one"),
-        ({"from": "small", "objective": "contrast"}, "from: small is in integers"),
-        ({"from": "small", "copies": "trimmed"}, "from: small is in integers"),
+        ({"from": "small", "objective": "contrast"}, "from: small has no transformer and cannot be trained"),
+        ({"from": "small", "copies": "trimmed"}, "from: small has no transformer and cannot be copied"),
     ],
 )
 def test_what_nothing_can_start_from_is_told(recipe: dict, fault: str) -> None:
