@@ -60,7 +60,7 @@ CONFIGURATIONS = [
     ({"backbones/api": {}}, "config.backbones.api: ... source, endpoint, fusion, pair; found none"),
     ({"backbones/api": {"endpoint": ENDPOINT | {"key": "sk-secret"}}}, "config.backbones.api.endpoint.key: ... environment variable"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes/unsupervised": {"only": {"backbones": ["api"]}}},
-     "recipes.unsupervised.only.backbones: api is an endpoint ... name others"),
+     "recipes.unsupervised.only.backbones: api gives vectors of texts, of which there is no training; name others"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes/static": {"only": {"backbones": ["api"]}}},
      "recipes.static.only.backbones: api gives vectors of texts, of which there is no pooling static; name others"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes": {"base": {}}, "statistics": {"baseline": "base"},

@@ -12,10 +12,7 @@ from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import require_untested
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyRecipe
-
-MODULES = ("pooling", "layers")
-"""Settings of training that encoders have which are not trained by them: those of their modules."""
+from seedbed.study.recipe import MODULES, StudyRecipe
 
 
 def of_recipes(study: Study) -> None:
@@ -60,13 +57,11 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
 def _backbones(study: Study, of: StudyRecipe) -> None:
     """Check the backbones that a recipe names: each has what its encoders need, and a fusion comes with its parts."""
     recipe, where = of.spec, f"recipes.{of.name}"
+    needed = f"pooling {of.pools}" if of.pools else "training" if recipe.made else ""
     for entry in recipe.only.backbones or []:
-        if study.backbones[entry].endpoint and recipe.made:
-            raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
-        if of.pools and StudyBackbone.get(study, entry).remote:
+        if needed and StudyBackbone.get(study, entry).remote:
             raise ValueError(
-                f"{where}.only.backbones: {entry} gives vectors of texts, of which there is no pooling {of.pools}; "
-                "name others"
+                f"{where}.only.backbones: {entry} gives vectors of texts, of which there is no {needed}; name others"
             )
     for entry in {*(recipe.only.backbones or [])} & {*study.fused}:
         if lacking := sorted({*study.fused[entry].of} - {*(recipe.only.backbones or [])}):
