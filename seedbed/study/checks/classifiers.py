@@ -87,15 +87,13 @@ def _english(study: Study, where: str, english: str | Reference) -> None:
     if isinstance(english, str):
         require_known(where, "translator", english, study.translators)
         return
-    require_known(f"{where}.backbone", "pair", [english.backbone], study.paired)
-    require_known(f"{where}.recipe", "recipe", [english.recipe], study.recipes)
+    referred(study, where, english)
     if "choices" not in StudyRecipe.get(study, english.recipe).gives:
         raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does")
 
 
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
-    require_known(f"{where}.backbone", "pair", [of.backbone], study.paired)
-    require_known(f"{where}.recipe", "recipe", [of.recipe], study.recipes)
+    referred(study, where, of)
     if not (study.recipes[of.recipe].english.actor or StudyRecipe.get(study, of.recipe).anchored):
         raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
     if generator.backend != "transformers":

@@ -311,7 +311,10 @@ def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recip
     assert scores.helpers == [], "no vector stands before its questions"
     for english, message in (
         ("two", "solver.reasoning.english: no translator 'two'"),
-        ({"backbone": "bert", "recipe": "translated"}, "solver.reasoning.english.backbone: no pair 'bert'"),
+        (
+            {"backbone": "bert", "recipe": "translated"},
+            "solver.reasoning.english: translated is of pairs, and bert is none",
+        ),
         ({"backbone": "two", "recipe": "arca"}, "solver.reasoning.english.recipe: arca chooses no translations"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -321,7 +324,7 @@ def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recip
 @pytest.mark.parametrize(
     ("of", "message"),
     [
-        ({"backbone": "bert", "recipe": "arca"}, "solver.reasoning.prefixes.x.backbone: no pair 'bert'"),
+        ({"backbone": "bert", "recipe": "arca"}, "solver.reasoning.prefixes.x: arca is of pairs, and bert is none"),
         ({"backbone": "two", "recipe": "arc"}, r"solver.reasoning.prefixes.x.recipe:.*'arc'.*'arca'"),
         ({"backbone": "two", "recipe": "none"}, "solver.reasoning.prefixes.x.recipe: none has no anchored encoder"),
     ],
