@@ -359,11 +359,6 @@ class Study(Settings):
         """The pairs of languages that a task tests."""
         return sorted(pair for pair, tasks in self.tests_by_pair.items() if task in tasks)
 
-    @property
-    def reserved_pairs(self) -> set[str]:
-        """Pairs that a table shows only if its spec names them: one of the languages is reserved."""
-        return {pair for pair in self.tests_by_pair if {*languages_of(pair)} & self.reserved}
-
     def of_encoders(self, task: str) -> bool:
         """Whether encoders are scored on a task, or retrieve in-context examples for it."""
         return self.tasks[task].protocol not in ("classification", "lengths")  # of classifiers alone; of no system
