@@ -20,7 +20,9 @@ def of_recipes(study: Study) -> None:
     for of in StudyRecipe.every(study):
         _recipe(study, of)
     for of in StudyRecipe.every(study):
-        if trained := _read_whole(of.spec):
+        data = of.spec.data
+        sampled = data.sentences or data.corpus in DRAWN  # without what is in test sets
+        if trained := data.candidates or ("" if sampled else data.corpus):
             for code in of.every_language:
                 require_untested(study, f"recipes.{of.name}.data", trained, code)
 
@@ -162,15 +164,6 @@ def _without_effect(study: Study, where: str, recipe: Recipe) -> None:
     if recipe.minimises and recipe.minimises.own_seed:
         name = objectives.name_of(recipe.minimises)
         raise ValueError(f"{where}.only.seeds: objective {name} has a seed of its own; set that, or leave it out")
-
-
-def _read_whole(recipe: Recipe) -> str:
-    """The corpus of which a recipe's encoders may be shown any row; empty: there is none.
-
-    Sentences and seed pairs are sampled, and those of test sets are left out of the samples.
-    """
-    corpus = "" if recipe.data.sentences else recipe.data.corpus
-    return recipe.data.candidates or ("" if corpus in DRAWN else corpus)
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:

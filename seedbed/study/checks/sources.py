@@ -79,9 +79,9 @@ def _of_models(study: Study) -> None:
 
 def _apart(study: Study) -> None:
     """Corpora that test sets are apart from are there, each in one of the languages of the sets at least."""
-    sets = [(task, code) for code in study.languages for task in study.tests_by_language[code]]
     for name, task in study.tasks.items():
-        tested = {code for of, place in (*sets, *study.own_sets) if of == name for code in languages_of(place)}
+        orders = (order for of, order in study.own_sets if of == name)
+        tested = {*study.tested_by(name), *(code for order in orders for code in languages_of(order))}
         for corpus in task.apart_from:
             found = {code: source for code in sorted(tested) if (source := study.corpus(corpus, code))}
             if tested and not found:
