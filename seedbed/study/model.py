@@ -199,6 +199,11 @@ class Study(Settings):
         """Backbone -> its fusion, for the backbones that fuse several."""
         return {name: spec.fusion for name, spec in self.backbones.items() if spec.fusion}
 
+    @property
+    def weighted(self) -> list[str]:
+        """The backbones that have weights of their own: no fusions, no pairs, no API embedding models."""
+        return [name for name, spec in self.backbones.items() if spec.source]
+
     @cached_property
     def paired(self) -> dict[str, Sides]:
         """Backbone -> its two encoders, for the backbones that encode a text and its English translation."""

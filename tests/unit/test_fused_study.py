@@ -155,7 +155,7 @@ WRONG = [
         {"recipes": {"base": {"published": {"both": FILE}}}},
         "recipes.base.published: both is a fusion; ... backbones",
     ),
-    (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights"),
+    (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: no backbone with weights 'both'"),
     (
         PAIR,
         {"backbones": {"a": {}}},

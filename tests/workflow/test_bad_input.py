@@ -64,7 +64,7 @@ CONFIGURATIONS = [
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes/static": {"only": {"backbones": ["api"]}}},
      "recipes.static.only.backbones: api gives vectors of texts, of which there is no pooling static; name others"),
     ({"backbones/api": {"endpoint": ENDPOINT}, "recipes": {"base": {}}, "statistics": {"baseline": "base"},
-      "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: api has no weights"),
+      "classifiers": {"a": {"backbone": "api"}}}, "classifiers.a.backbone: no backbone with weights 'api'"),
     ({"generators/tiny/backend": "openai"}, "generators.tiny: backend openai: ... `endpoint` ... `served_model`"),
     ({"generators/api": {}}, "config.generators.api: source: ... transformers ... or take openai-chat"),
     ({"generators/api": CHAT | {"served_model": ""}}, "config.generators.api: backend openai-chat: ... `endpoint` ... `served_model`"),

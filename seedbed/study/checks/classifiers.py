@@ -21,8 +21,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     where = f"classifiers.{name}"
     if name in {*study.backbones, *study.generators}:
         raise ValueError(f"{where}: a backbone or generator has this name; give it another")
-    for kind in ("backbone", "generator"):
-        require_known(f"{where}.{kind}", kind, getattr(classifier, kind), getattr(study, f"{kind}s"))
+    require_known(f"{where}.generator", "generator", classifier.generator, study.generators)
     for kind in ("languages", "tasks"):
         require_known(f"{where}.{kind}", kind.removesuffix("s"), getattr(classifier, kind), getattr(study, kind))
     for task in classifier.tasks or []:
@@ -50,8 +49,7 @@ def _weights(study: Study, where: str, classifier: Classifier, generator: StudyG
             f"{where}.generator: encoders choose the scale of {classifier.generator}, which labels nothing; take a "
             f"generator with `like: {classifier.generator}` and a scale that is a number"
         )
-    if classifier.backbone and not study.backbones[classifier.backbone].source:
-        raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
+    require_known(f"{where}.backbone", "backbone with weights", classifier.backbone, study.weighted)
 
 
 def _fine_tuned(study: Study, where: str, classifier: Classifier) -> None:

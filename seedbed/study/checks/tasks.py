@@ -62,11 +62,10 @@ def of_scales(study: Study) -> None:
     """Check that a development task can choose the scale of adapters: the task, the backbone and the seed exist, and
     the task shares no rows with a test set.
     """
-    trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
     for name, choice in study.choosing.items():
         where = f"generators.{name}.composition.scale"
         _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
-        require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
+        require_known(f"{where}.backbone", "backbone with weights", choice.backbone, study.weighted)
         seeds = () if choice.seed is None else (str(choice.seed),)
         require_known(f"{where}.seed", "seed", seeds, map(str, study.seeds))
 
@@ -85,9 +84,7 @@ def of_compute(study: Study) -> None:
     require_known("compute.language", "language", [spec.language], study.tested_by(spec.task))
     referred(study, "compute.encoder", spec.encoder)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
-        require_known(f"compute.{key}", "backbone", [name], study.backbones)
-        if not study.backbones[name].source:
-            raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
+        require_known(f"compute.{key}", "backbone with weights", [name], study.weighted)
     if not (recipe := StudyRecipe.get(study, spec.encoder.recipe)).transformer:
         raise ValueError(f"compute.encoder.recipe: {spec.encoder.recipe} has no transformer to count; take another")
     trained = study.train_of(spec.task, spec.language)

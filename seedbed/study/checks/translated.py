@@ -16,10 +16,8 @@ def of_pairs(study: Study) -> None:
     """
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
-            backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
-            require_known(where, "backbone", [backbone], study.backbones)
-            if not study.backbones[backbone].source:
-                raise ValueError(f"{where}: {backbone} has no weights; take a backbone with `source`")
+            where = f"backbones.{name}.pair.{side}"
+            require_known(where, "backbone with weights", [getattr(pair, side)], study.weighted)
         if study.backbones[pair.english].prefix:
             raise ValueError(f"backbones.{name}.pair.english: {pair.english} has a prefix; take one without")
         if study.backbones[pair.multilingual].prompts:
@@ -117,8 +115,7 @@ def _names_known(study: Study, where: str, recipe: Recipe) -> None:
             )
     require_known(f"{where}.english.actor", "recipe", english.actor, study.recipes)
     if english.similarity not in ("", NONE):
-        fitting = {other for other, spec in study.backbones.items() if spec.source}
-        require_known(f"{where}.english.similarity", "backbone with weights", english.similarity, fitting)
+        require_known(f"{where}.english.similarity", "backbone with weights", english.similarity, study.weighted)
         if not untrained(study):
             raise ValueError(
                 f"{where}.english.similarity: no recipe has {english.similarity} as it is; add recipe `base`"
