@@ -74,7 +74,7 @@ CONFIGURATIONS = [
     ({"generators/api": CHAT, "recipes/xllora": {"data": {"by": "api"}}}, "recipes.xllora: ... api has no weights; take another"),
     ({"generators/api": CHAT, "recipes/composition": {"data": {"by": "api"}}}, "recipes.composition: ... adapters, and api has no"),
     ({"generators/api": CHAT, "classifiers": {"a": {"generator": "api"}}}, "classifiers.a.generator: api has no weights"),
-    ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column 'iso'"),
+    ({"corpora/text": {"file": "own/{iso}.tsv"}}, "no registry column, path or code 'iso'"),
     ({"corpora/text": {"file": "own/{lang}.tsv", "columns": {"text": []}}}, "text corpus of hau: columns.text: an empty list; name a"),
     ({"corpora/text": None}, "languages.hau: no corpus; give `corpus:` ... `corpora.text`"),
     ({"corpora/nli": None}, "corpora.nli: no source; recipe crosslingual"),

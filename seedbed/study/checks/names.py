@@ -4,7 +4,7 @@ from seedbed.corpora.settings import Source
 from seedbed.languages import placeholders
 from seedbed.names import RESERVED
 from seedbed.resources import specs
-from seedbed.settings import require_known, settings_in, suggest
+from seedbed.settings import require_known, settings_in
 from seedbed.study.model import Study
 
 
@@ -31,10 +31,7 @@ def of_placeholders(study: Study) -> None:
     ]
     named += [(f"translators.{name}.code", {*placeholders(by.code)}) for name, by in study.translators.items()]
     for place, names in named:
-        for name in sorted(names - known):
-            raise ValueError(
-                f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
-            )
+        require_known(place, "registry column, path or code", sorted(names), known)
 
 
 def of_statistics(study: Study) -> None:

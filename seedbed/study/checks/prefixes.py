@@ -4,7 +4,7 @@ from itertools import chain, product
 
 from seedbed.encoders.settings import Prompts
 from seedbed.languages import placeholders, registry
-from seedbed.settings import require_known, suggest
+from seedbed.settings import require_known
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -36,11 +36,8 @@ def _columns(study: Study) -> None:
     given = {f"{group}.{name}.prefix": one.prefix for group, entries in groups.items() for name, one in entries.items()}
     known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
     for where, prefix in given.items():
-        for column in placeholders(prefix) if isinstance(prefix, str) else ():
-            if column not in known:
-                raise ValueError(
-                    f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
-                )
+        columns = placeholders(prefix) if isinstance(prefix, str) else ()
+        require_known(where, "column of the language registry", columns, known)
 
 
 def _of_languages(study: Study, of: StudyRecipe) -> None:

@@ -8,7 +8,7 @@ from seedbed.languages import placeholders, registry
 from seedbed.names import languages_of
 from seedbed.settings import require_known
 from seedbed.study.checks.translated import referred
-from seedbed.study.leakage import share_rows
+from seedbed.study.leakage import SEPARATE, share_rows
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -38,8 +38,7 @@ def of_training_sets(study: Study) -> None:
         if train and share_rows(train, test):
             raise ValueError(
                 f"tasks.{study.test_set(name)}.train: in {trained} it has rows of the test set in {code}; train on "
-                "another split, or separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and "
-                "`first`"
+                f"another split, or {SEPARATE}"
             )
 
 

@@ -135,7 +135,7 @@ def test_a_prefix_that_is_no_plain_one_is_told_where_it_is_given() -> None:
     [
         ({"backbones": {"bert": {**SPOKEN["bert"], "prefix": "{flore}"}}},
          r"backbones.bert.prefix:.*'flore'.*'flores'"),
-        ({"recipes": {"base": {"prefix": "{lang}"}}}, "recipes.base.prefix: no column 'lang'"),
+        ({"recipes": {"base": {"prefix": "{lang}"}}}, "recipes.base.prefix: no column of the language registry 'lang'"),
         ({"languages": {"abs": {}}, "recipes": {"base": {}}},
          r"languages.abs: no flores.*bert.*set `codes: "),
         ({"recipes": {"base": {}, "kept": {"data": {"corpus": "both"}, "objective": "retention"}},
