@@ -23,17 +23,16 @@ def of_translators(study: Study) -> None:
         where = f"translators.{name}"
         if translator.generator:
             _writes(study, f"{where}.generator", translator.generator)
-            backend = study.generators[translator.generator].backend
-            if translator.reads != "prompt" and backend != "transformers":
+            spec = study.generators[translator.generator]
+            if translator.reads != "prompt" and spec.backend != "transformers":
                 raise ValueError(
                     f"{where}.reads: {translator.reads} is read by an encoder-decoder on backend transformers, and "
-                    f"{translator.generator} runs on {backend}; take prompt"
+                    f"{translator.generator} runs on {spec.backend}; take prompt"
                 )
-            data = study.generators[translator.generator].language_data
-            if translator.adapter and data != "translations":
+            if translator.adapter and spec.language_data != "translations":
                 raise ValueError(
-                    f"{where}.adapter: language adapters of {translator.generator} are trained on {data}; set its "
-                    "`language_data: translations`"
+                    f"{where}.adapter: language adapters of {translator.generator} are trained on "
+                    f"{spec.language_data}; set its `language_data: translations`"
                 )
     for name, judge in study.judges.items():
         where = f"judges.{name}"

@@ -35,12 +35,8 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
-    require_known(
-        f"{where}.data.from_languages",
-        "language",
-        recipe.data.from_languages,
-        {*study.languages, "own", "pivot", "all"},
-    )
+    known = {*study.languages, "own", "pivot", "all"}
+    require_known(f"{where}.data.from_languages", "language", recipe.data.from_languages, known)
     if recipe.data.neighbours:
         _mined(study, where, recipe)
     _starts(study, of.name, (of.name,))
