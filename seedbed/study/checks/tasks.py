@@ -43,10 +43,9 @@ def of_training_sets(study: Study) -> None:
 
 
 def of_fusions(study: Study) -> None:
-    """Check that fusions are of backbones, and that the tasks that choose their weights are for development."""
+    """Check that the tasks that choose the weights of fusions are for development."""
     for name, fusion in study.fused.items():
         where = f"backbones.{name}.fusion"
-        require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
         if fusion.dev:
             _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
             made = [of for of in StudyRecipe.every(study) if name in of.every_backbone]

@@ -11,8 +11,8 @@ NONE = "none"
 
 
 def of_pairs(study: Study) -> None:
-    """Check that both encoders of a `pair` are backbones with weights and suitable prefixes, and that no fusion has a
-    pair.
+    """Check that both encoders of a `pair` are backbones with weights and suitable prefixes, and that fusions are of
+    backbones of one encoder.
     """
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
@@ -27,9 +27,9 @@ def of_pairs(study: Study) -> None:
             )
         if placeholders(study.backbones[pair.multilingual].prefix or ""):
             raise ValueError(f"backbones.{name}.pair.multilingual: its prefix is by language; take one without")
+    single = {*study.backbones} - {*study.paired, *study.fused}
     for name, fusion in study.fused.items():
-        if wrong := sorted({*fusion.of} & {*study.paired}):
-            raise ValueError(f"backbones.{name}.fusion.of: {wrong[0]} is a pair, which no fusion gives its English")
+        require_known(f"backbones.{name}.fusion.of", "backbone that can be fused", fusion.of, single)
 
 
 def of_readers(study: Study) -> None:

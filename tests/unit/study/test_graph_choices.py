@@ -400,7 +400,7 @@ def test_a_recipe_that_trains_a_policy_is_told_no_other_choice() -> None:
     ("changes", "message"),
     [
         ({"backbones": {"fused": {"fusion": {"of": {"two": 1, "bert": 1}}}}},
-         "backbones.fused.fusion.of: two is a pair"),
+         "backbones.fused.fusion.of: no backbone that can be fused 'two'"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "two", "recipe": "base"}}}}},
          r"m.in_context.retriever: base.*translation.*take another recipe"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "bert", "recipe": "lira"}}}}},
