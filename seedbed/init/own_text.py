@@ -230,7 +230,11 @@ def language_of(
     if not (script := script or row.get("script") or _script(texts)):
         raise UserError(f"{path}: its letters are in no script that is known; give --script, of ISO 15924, like Latn")
     found = Guess(code, name or row["name"], script, why, sure)
-    _check(path, texts, found)
+    require_language(str(path), texts, found)
+    if not (sure or code == "eng") and (seen := distinguished(texts)) < (1 + SHARE) / 2:
+        raise UserError(
+            f"{path}: reads like English: {1 - seen:.0%} of sentences cannot be distinguished; expected {found.name}"
+        )
     return found
 
 
@@ -248,17 +252,6 @@ def _script(texts: list[str]) -> str:
     text = " ".join(texts[:200])
     counts = {script: len(regex.findall(f"[{characters_of(script)}]", text)) for script in SCRIPTS}
     return max(counts, key=lambda script: counts[script]) if any(counts.values()) else ""
-
-
-def _check(path: Path, texts: list[str], language: Guess) -> None:
-    """The text is in its language, and is not English."""
-    require_language(str(path), texts, language)
-    if language.sure or language.code == "eng":
-        return
-    if (seen := distinguished(texts)) < (1 + SHARE) / 2:
-        raise UserError(
-            f"{path}: reads like English: {1 - seen:.0%} of sentences cannot be distinguished; expected {language.name}"
-        )
 
 
 def distinguished(texts: Sequence[str]) -> float:

@@ -28,6 +28,8 @@ CONVERTED = "refs/convert/parquet"
 """Branch of a hub data set in which the files of each configuration are in a folder of its name."""
 ARCHIVE = re.compile(r"\.(zip|tar|tar\.gz|tgz)$", re.IGNORECASE)
 """Ending of a file that has files."""
+SEPARATE = "separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+"""What to do with data that must have no rows in common, for messages."""
 TOKENS = re.compile(r"\[([*?[])\]|([*?]|\[[^\]]+\])|(.)", re.DOTALL)
 """Parts of a pattern: an escaped character, a wildcard, or another character."""
 
@@ -53,8 +55,7 @@ def require_untested(study: Study, where: str, corpus: str, code: str, *, writes
         task, tested = found[0]
         place = task if tested == code else f"{task} in {tested}"
         raise ValueError(
-            f"{where}: {corpus} of {code} has rows of the test set of {place}; train on another split, or separate "
-            "them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and `first`"
+            f"{where}: {corpus} of {code} has rows of the test set of {place}; train on another split, or {SEPARATE}"
         )
 
 

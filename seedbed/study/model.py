@@ -134,14 +134,6 @@ class Study(Settings):
         """The folder of the states from which killed jobs resume."""
         return f"{self.results}/state"
 
-    @model_validator(mode="before")
-    @classmethod
-    def _renamed(cls, study: Any) -> Any:
-        """What was a key once."""
-        if isinstance(study, Mapping) and "adaptation" in study:
-            raise ValueError("adaptation: is now two recipes, `vocabulary` and `adapted`, see docs/papers/modular.md")
-        return study
-
     @field_validator("languages", mode="before")
     @classmethod
     def _entries(cls, entries: Any) -> Any:
@@ -206,6 +198,11 @@ class Study(Settings):
     def fused(self) -> dict[str, Fusion]:
         """Backbone -> its fusion, for the backbones that fuse several."""
         return {name: spec.fusion for name, spec in self.backbones.items() if spec.fusion}
+
+    @property
+    def weighted(self) -> list[str]:
+        """The backbones that have weights of their own: no fusions, no pairs, no API embedding models."""
+        return [name for name, spec in self.backbones.items() if spec.source]
 
     @cached_property
     def paired(self) -> dict[str, Sides]:
@@ -366,11 +363,6 @@ class Study(Settings):
     def pairs_tested_by(self, task: str) -> list[str]:
         """The pairs of languages that a task tests."""
         return sorted(pair for pair, tasks in self.tests_by_pair.items() if task in tasks)
-
-    @property
-    def reserved_pairs(self) -> set[str]:
-        """Pairs that a table shows only if its spec names them: one of the languages is reserved."""
-        return {pair for pair in self.tests_by_pair if {*languages_of(pair)} & self.reserved}
 
     def of_encoders(self, task: str) -> bool:
         """Whether encoders are scored on a task, or retrieve in-context examples for it."""

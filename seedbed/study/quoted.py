@@ -55,9 +55,7 @@ def quotes(study: Study) -> dict[tuple[str, str], list[Quote]]:
 
 def _of_values(study: Study, where: str, entry: Quoted) -> list[Quote]:
     tested = [*study.tested_by(entry.task), *study.pairs_tested_by(entry.task)]
-    for language in entry.values:
-        if language not in tested:
-            raise ValueError(f"{where}.values: {entry.task} does not test {language!r}; {suggest(language, tested)}")
+    require_known(f"{where}.values", f"language or pair that {entry.task} tests", entry.values, tested)
     facts = {"system": entry.system, "source": entry.source}
     return [Quote(language=language, value=value, **facts) for language, value in entry.values.items()]
 

@@ -20,6 +20,9 @@ from seedbed.study.paths import at
 from seedbed.study.settings import is_taken
 from seedbed.study.variants import is_composed
 
+MODULES = ("pooling", "layers")
+"""Settings of training that encoders have which are not trained by them: those of their modules."""
+
 
 @dataclass(frozen=True)
 class StudyRecipe(Entry[Recipe]):
@@ -72,8 +75,8 @@ class StudyRecipe(Entry[Recipe]):
 
     @cached_property
     def modules(self) -> Training:
-        """The settings of an encoder's modules (`pooling`, `layers`) in `training`, with defaults for the rest."""
-        return self.training.without(*Training.model_fields.keys() - {"pooling", "layers"})
+        """The settings of an encoder's modules in `training`, with defaults for the rest."""
+        return self.training.without(*Training.model_fields.keys() - {*MODULES})
 
     @cached_property
     def has_adapters(self) -> bool:

@@ -110,6 +110,11 @@ def test_weights_are_not_chosen_on_test_rows_however_they_are_read(
 WRONG = [
     ({"of": {"a": 1}}, {}, "config.backbones.both.fusion.of: ... at least 2"),
     ({"of": {"a": 1, "c": 1}}, {}, "backbones.both.fusion.of: ... 'c'; known: a, b"),
+    (
+        {"of": {"a": 1, "c": 1}},
+        {"corpora": {"text": FILE}, "recipes": {"base": {}, "unsupervised": {}}},
+        "backbones.both.fusion.of: ... 'c'; known: a, b",
+    ),
     ({"of": {"a": 1, "both": 1}}, {}, "backbones.both.fusion.of: ... 'both'; known: a, b"),
     ({"of": {"a": 1, "b": -1}}, {}, "config.backbones.both.fusion.of.b: ... greater ... 0"),
     ({"of": {"a": 0, "b": 0}}, {}, "weights [0.0, 0.0]; expected 2 ... above 0"),
@@ -155,7 +160,7 @@ WRONG = [
         {"recipes": {"base": {"published": {"both": FILE}}}},
         "recipes.base.published: both is a fusion; ... backbones",
     ),
-    (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: both has no weights"),
+    (PAIR, {"classifiers": {"c": {"backbone": "both"}}}, "classifiers.c.backbone: no backbone with weights 'both'"),
     (
         PAIR,
         {"backbones": {"a": {}}},

@@ -75,7 +75,7 @@ FAULTS = [
     ({"compute/encoder/recipe": "base"}, "compute.encoder.recipe: no recipe 'base'; known: published"),
     ({"compute/encoder/recipe": "static", "recipes/static": {}}, "compute.encoder.recipe: static has no transformer to count"),
     ({"compute/fine_tuned": "api", "backbones/api": {"endpoint": {"url": "https://host/v1", "model": "m", "dimensions": 8}}},
-     "compute.fine_tuned: api has no weights"),
+     "compute.fine_tuned: no backbone with weights 'api'"),
     ({"compute/classifiers": ["tiny"]}, "compute.classifiers: ... 'tiny'; known: likely, written"),
     ({"generators/other": {"like": "tiny", "backend": "openai", "endpoint": "http://localhost:1", "served_model": "m"}, "classifiers/written/generator": "other"},
      "compute.classifiers: written runs on openai ... take another"),

@@ -57,7 +57,7 @@ class Records:
     @cached_property
     def speeds(self) -> dict[Group, Speed]:
         """The speed of each rule and model."""
-        return calibrate(self.usable)
+        return {group: _speed(members) for group, members in _grouped(self.usable).items()}
 
     def speed(self, job: Job) -> Speed:
         """The speed of jobs like the given one."""
@@ -86,11 +86,6 @@ def _bytes(job: Job) -> float:
     paths = [Path(output).parent if Path(output).name == MANIFEST else Path(output) for output in job.outputs]
     files = [file for path in paths for file in ([path] if path.is_file() else path.rglob("*"))]
     return sum(file.stat().st_size for file in files if file.is_file())
-
-
-def calibrate(records: Iterable[Record]) -> dict[Group, Speed]:
-    """The speed of each group of records."""
-    return {group: _speed(members) for group, members in _grouped(records).items()}
 
 
 def _grouped(records: Iterable[Record]) -> Mapping[Group, list[Record]]:

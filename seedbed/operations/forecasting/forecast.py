@@ -119,14 +119,11 @@ def _errors(plan: Plan, records: Records) -> str:
     rows: list[list[object]] = []
     ratios = left_out(records.usable)
     for rule in filter(ratios.__contains__, plan.costs.rules):
-        found = [number for kind in zip(*ratios[rule], strict=True) for number in (median(kind), max(kind, key=_off))]
+        found = []
+        for kind in zip(*ratios[rule], strict=True):
+            found += [median(kind), max(kind, key=lambda ratio: abs(math.log(ratio)))]
         rows.append([rule, len(ratios[rule]), *(f"{number:.2f}" for number in found)])
     return aligned(head, rows, left=1)
-
-
-def _off(ratio: float) -> float:
-    """How far a ratio is from 1, either way."""
-    return abs(math.log(ratio))
 
 
 def _summary(by_rule: pd.DataFrame, settings: Forecast) -> str:

@@ -5,7 +5,7 @@ from itertools import product
 from seedbed.evaluation.protocols import main_metric, which
 from seedbed.settings import require_known
 from seedbed.study.graph.best_encoder import BestEncoder
-from seedbed.study.leakage import share_rows
+from seedbed.study.leakage import SEPARATE, share_rows
 from seedbed.study.model import Study
 
 
@@ -62,6 +62,5 @@ def _apart(study: Study, shown: list[tuple[str, str]], each: list[BestEncoder]) 
         for task, dev in product(tests, chosen.chosen_on):
             if share_rows(study.test(dev, chosen.lang), study.test(task, chosen.lang)):
                 raise ValueError(
-                    f"best: in {chosen.lang}, {task} has rows of {dev}, which chooses; take another task, or part them "
-                    "by `where`, or by `buckets` with the same `buckets_by`"
+                    f"best: in {chosen.lang}, {task} has rows of {dev}, which chooses; take another task, or {SEPARATE}"
                 )

@@ -16,32 +16,27 @@ def of_starts(study: Study) -> None:
         name, recipe = of.name, of.spec
         if not recipe.made:
             continue
-        copied, where = bool(recipe.copies), f"recipes.{name}.from: {recipe.start}"
-        if copied and recipe.copies.way.of_seeds:
+        where = f"recipes.{name}.from: {recipe.start}"
+        done = "copied" if recipe.copies else f"trained by objective {next(iter(recipe.objective))}"
+        if recipe.copies and recipe.copies.way.of_seeds:
             _several(of)
         if recipe.published and recipe.rule != TRAINED:
             raise ValueError(f"recipes.{name}.published: {recipe.rule} makes its encoders here; leave it out")
-        if copied and recipe.english.fusion:
+        if recipe.copies and recipe.english.fusion:
             raise ValueError(
                 f"recipes.{name}.english.fusion: an encoder of two texts cannot be copied; copy one of one text"
             )
         if not (start := of.start):
             continue
         if start.has_adapters and recipe.rule != TRAINED:
-            done = "copied" if copied else f"trained by objective {next(iter(recipe.objective))}"
             raise ValueError(f"{where} has parallel adapters and cannot be {done}; take another recipe")
         if start.has_adapters and of.training.pooling != "own":
             raise ValueError(
                 f"recipes.{name}.training.pooling: the parallel adapters of {recipe.start} are of encoders with their "
                 "own; leave it out"
             )
-        if start.spec.copies.int8:
-            raise ValueError(
-                f"{where} is in integers, which nothing trains or copies; take the recipe that it was made from"
-            )
         if not start.transformer:
-            what = "copied" if copied else "trained"
-            raise ValueError(f"{where} has no transformer and cannot be {what}; take another recipe")
+            raise ValueError(f"{where} has no transformer and cannot be {done}; take another recipe")
         headless = not start.taken and (start.spec.copies or start.spec.reads_training)
         if headless and recipe.reads_training and of.training.mlm_weight:
             raise ValueError(
@@ -54,8 +49,7 @@ def of_starts(study: Study) -> None:
                 "another"
             )
         if start.spec.english.fusion and not recipe.paired:
-            what = "copied" if copied else "trained without `fusion`"
-            raise ValueError(f"{where} reads two texts and cannot be {what}; take one of one text")
+            raise ValueError(f"{where} reads two texts and cannot be {done}; take one of one text")
 
 
 def _several(of: StudyRecipe) -> None:

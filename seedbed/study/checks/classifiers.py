@@ -21,8 +21,7 @@ def _classifier(study: Study, name: str, classifier: Classifier) -> None:
     where = f"classifiers.{name}"
     if name in {*study.backbones, *study.generators}:
         raise ValueError(f"{where}: a backbone or generator has this name; give it another")
-    for kind in ("backbone", "generator"):
-        require_known(f"{where}.{kind}", kind, getattr(classifier, kind), getattr(study, f"{kind}s"))
+    require_known(f"{where}.generator", "generator", classifier.generator, study.generators)
     for kind in ("languages", "tasks"):
         require_known(f"{where}.{kind}", kind.removesuffix("s"), getattr(classifier, kind), getattr(study, kind))
     for task in classifier.tasks or []:
@@ -50,17 +49,18 @@ def _weights(study: Study, where: str, classifier: Classifier, generator: StudyG
             f"{where}.generator: encoders choose the scale of {classifier.generator}, which labels nothing; take a "
             f"generator with `like: {classifier.generator}` and a scale that is a number"
         )
-    if classifier.backbone and not study.backbones[classifier.backbone].source:
-        raise ValueError(f"{where}.backbone: {classifier.backbone} has no weights; take another")
+    require_known(f"{where}.backbone", "backbone with weights", classifier.backbone, study.weighted)
 
 
 def _fine_tuned(study: Study, where: str, classifier: Classifier) -> None:
-    """The encoders of its recipe can be fine-tuned."""
+    """The encoders of its recipe can be fine-tuned, with a prefix that is known before any is scored."""
     require_known(f"{where}.recipe", "recipe", classifier.recipe, study.recipes)
     what, of = f"backbone of recipe {classifier.recipe}", study.recipes[classifier.recipe].only.backbones
     require_known(f"{where}.backbone", what, classifier.backbone, of or study.backbones)
-    if not StudyRecipe.get(study, classifier.recipe).transformer:
+    recipe = StudyRecipe.get(study, classifier.recipe)
+    if not recipe.transformer:
         raise ValueError(f"{where}.recipe: {classifier.recipe} has no transformer to fine-tune; take another recipe")
+    recipe.given_prefix(classifier.backbone)  # refuses one that is not known beforehand
 
 
 def _prompted(study: Study, where: str, classifier: Classifier, generator: StudyGenerator) -> None:
@@ -85,15 +85,13 @@ def _english(study: Study, where: str, english: str | Reference) -> None:
     if isinstance(english, str):
         require_known(where, "translator", english, study.translators)
         return
-    require_known(f"{where}.backbone", "pair", [english.backbone], study.paired)
-    require_known(f"{where}.recipe", "recipe", [english.recipe], study.recipes)
+    referred(study, where, english)
     if "choices" not in StudyRecipe.get(study, english.recipe).gives:
         raise ValueError(f"{where}.recipe: {english.recipe} chooses no translations; take one that does")
 
 
 def _prefix(study: Study, where: str, of: Reference, generator: Generator) -> None:
-    require_known(f"{where}.backbone", "pair", [of.backbone], study.paired)
-    require_known(f"{where}.recipe", "recipe", [of.recipe], study.recipes)
+    referred(study, where, of)
     if not (study.recipes[of.recipe].english.actor or StudyRecipe.get(study, of.recipe).anchored):
         raise ValueError(f"{where}.recipe: {of.recipe} has no anchored encoder; take one that is, or starts from such")
     if generator.backend != "transformers":

@@ -23,17 +23,16 @@ def of_translators(study: Study) -> None:
         where = f"translators.{name}"
         if translator.generator:
             _writes(study, f"{where}.generator", translator.generator)
-            backend = study.generators[translator.generator].backend
-            if translator.reads != "prompt" and backend != "transformers":
+            spec = study.generators[translator.generator]
+            if translator.reads != "prompt" and spec.backend != "transformers":
                 raise ValueError(
                     f"{where}.reads: {translator.reads} is read by an encoder-decoder on backend transformers, and "
-                    f"{translator.generator} runs on {backend}; take prompt"
+                    f"{translator.generator} runs on {spec.backend}; take prompt"
                 )
-            data = study.generators[translator.generator].language_data
-            if translator.adapter and data != "translations":
+            if translator.adapter and spec.language_data != "translations":
                 raise ValueError(
-                    f"{where}.adapter: language adapters of {translator.generator} are trained on {data}; set its "
-                    "`language_data: translations`"
+                    f"{where}.adapter: language adapters of {translator.generator} are trained on "
+                    f"{spec.language_data}; set its `language_data: translations`"
                 )
     for name, judge in study.judges.items():
         where = f"judges.{name}"
@@ -63,18 +62,13 @@ def _writes(study: Study, where: str, generator: str) -> None:
         raise ValueError(f"{where}: {generator} is published triplets and writes nothing; take another")
 
 
-def of_servers(study: Study) -> None:
-    """Check that generators on a server have its address, and the model's name there."""
+def of_generators(study: Study) -> None:
+    """Check that generators on a server have its address, and the model's name there; and that the corpora of language
+    adapters exist and consist of sentences, of which there is one loss.
+    """
     for name, generator in study.generators.items():
         if generator.backend == "openai" and not (generator.endpoint and generator.served_model):
             raise ValueError(f"generators.{name}: backend openai: give `endpoint` (https://host/v1) and `served_model`")
-
-
-def of_language_adapters(study: Study) -> None:
-    """Check that the corpora of a generator's language adapters exist and consist of sentences, of which there is one
-    loss.
-    """
-    for name, generator in study.generators.items():
         where, text = f"generators.{name}.language_text", generator.language_text
         if generator.language_loss != "text" and DATA_KIND[generator.language_data] == "text":
             raise ValueError(

@@ -1,7 +1,6 @@
 """Checks of languages: that they are known; and of a recipe's, what encoders can start from and be trained on."""
 
 from seedbed.encoders.recipes import Recipe
-from seedbed.encoders.settings import Pivot
 from seedbed.generators.settings import WRITING
 from seedbed.languages import registry
 from seedbed.names import SEED_PAIRS
@@ -55,25 +54,25 @@ def of_language_entries(study: Study) -> None:
 def of_recipe_languages(study: Study, of: StudyRecipe) -> None:
     """Check that a recipe's start, reference encoders and training data exist in the languages of its encoders."""
     recipe, where = of.spec, f"recipes.{of.name}"
-    for pivot in recipe.references().values():
-        if isinstance(pivot, Pivot):
-            _aligned(study, where, recipe, pivot)
+    if of.pivots or recipe.together:
+        _aligned(study, of)
     if recipe.together:
-        _together(study, of)
+        _together(of)
     if recipe.of_several:
         _of_all(study, where, recipe)
-    if not of.training.crosslingual or not recipe.made:
-        return
-    if not recipe.of_several:
+    crosslingual = recipe.made and of.training.crosslingual
+    if crosslingual and not recipe.of_several:
         raise ValueError(
             f"{where}.training.crosslingual: language {recipe.data.from_languages} is one; set `from_languages: all`"
         )
+    if not (recipe.together or crosslingual):
+        return
     if len(codes := of.languages()) < 2:
-        raise ValueError(f"{where}.training.crosslingual: {codes[0]} is the only language; give two or more")
+        raise ValueError(f"{where}: {codes[0]} is the only language; give two or more")
     if recipe.data.apart:
         raise ValueError(
-            f"{where}.training.crosslingual: rows of data.{recipe.data.key} are no translations of each other; give "
-            "a corpus of triplets or pairs with the same ids in all languages"
+            f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give a corpus of "
+            "paraphrases, triplets or pairs with the same ids in all languages"
         )
 
 
@@ -100,14 +99,28 @@ def _of_all(study: Study, where: str, recipe: Recipe) -> None:
             )
 
 
-def _together(study: Study, of: StudyRecipe) -> None:
-    """Adapters of several languages' encoders, which start from those of one recipe and are trained on the same ids."""
-    recipe, training, where = of.spec, of.training, f"recipes.{of.name}"
+def _aligned(study: Study, of: StudyRecipe) -> None:
+    """What is aligned, and what it is aligned with, is an encoder of each language's own."""
+    recipe, where = of.spec, f"recipes.{of.name}"
     if not recipe.start:
         raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
-    for key, own in ((where, recipe), (f"recipes.{recipe.start}", study.recipes[recipe.start])):
-        if not own.made or own.data.from_languages != "own":
-            raise ValueError(f"{key}.data.from_languages: alignment needs a trained encoder of each language's own")
+    if of.pivots and recipe.data.written and not of.writes_pivot:
+        crossing = " or ".join(name for name, writing in WRITING.items() if writing.output == "pivot")
+        raise ValueError(
+            f"{where}.data.written: {recipe.data.written} writes in the language of its anchors, and alignment needs "
+            f"sentences of {study.pivot} too; take {crossing}, or train on these triplets by another objective"
+        )
+    others = [recipe.start] if recipe.together else [pivot.recipe or recipe.start for pivot in of.pivots.values()]
+    for name in (of.name, *others):
+        own = study.recipes[name]
+        if own.data.from_languages != "own" or (recipe.together and not own.made):
+            trained = "a trained encoder" if recipe.together else "an encoder"
+            raise ValueError(f"recipes.{name}.data.from_languages: alignment needs {trained} of each language's own")
+
+
+def _together(of: StudyRecipe) -> None:
+    """Only adapters are trained of encoders of several languages; what else these have is given."""
+    recipe, training, where = of.spec, of.training, f"recipes.{of.name}"
     if (training.part, training.adapter) != ("adapter", "parallel"):
         raise ValueError(f"{where}.training: these are adapters; set `part: adapter` and `adapter: parallel`")
     if training.pooling != "own":
@@ -116,29 +129,3 @@ def _together(study: Study, of: StudyRecipe) -> None:
         )
     if recipe.prefix is not None:
         raise ValueError(f"{where}.prefix: adapters learn with the prompts of {recipe.start}'s encoders; leave it out")
-    if recipe.data.apart:
-        raise ValueError(
-            f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give a corpus of "
-            "paraphrases, triplets or pairs with the same ids in all languages"
-        )
-    if len(codes := of.languages()) < 2:
-        raise ValueError(f"{where}: {codes[0]} is the only language; give two or more")
-
-
-def _aligned(study: Study, where: str, recipe: Recipe, pivot: Pivot) -> None:
-    """What is aligned is another language's than what it is aligned with, and both are there."""
-    if not recipe.start:
-        raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
-    if recipe.data.written and WRITING[recipe.data.written].output != "pivot":
-        crossing = " or ".join(name for name, writing in WRITING.items() if writing.output == "pivot")
-        raise ValueError(
-            f"{where}.data.written: {recipe.data.written} writes in the language of its anchors, and alignment needs "
-            f"sentences of {study.pivot} too; take {crossing}, or train on these triplets by another objective"
-        )
-    other = pivot.recipe or recipe.start
-    for name, own in ((where, recipe), (f"recipes.{other}", study.recipes[other])):
-        if own.made and own.data.from_languages != "own":
-            raise ValueError(
-                f"{name}.data.from_languages: {own.data.from_languages}; alignment needs an encoder of each language's "
-                "own"
-            )

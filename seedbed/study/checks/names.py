@@ -4,7 +4,7 @@ from seedbed.corpora.settings import Source
 from seedbed.languages import placeholders
 from seedbed.names import RESERVED
 from seedbed.resources import specs
-from seedbed.settings import require_known, settings_in, suggest
+from seedbed.settings import require_known, settings_in
 from seedbed.study.model import Study
 
 
@@ -31,26 +31,17 @@ def of_placeholders(study: Study) -> None:
     ]
     named += [(f"translators.{name}.code", {*placeholders(by.code)}) for name, by in study.translators.items()]
     for place, names in named:
-        for name in sorted(names - known):
-            raise ValueError(
-                f"{place}: no registry column {name!r}, nor such a path or code; {suggest(name, sorted(known))}"
-            )
+        require_known(place, "registry column, path or code", sorted(names), known)
 
 
-def of_statistics(study: Study) -> None:
-    """Check that the study has the recipe and the backbone that differences are taken from."""
+def of_names(study: Study) -> None:
+    """Check that the study has the recipe and the backbone that differences are taken from, the languages that
+    backbones have weights of, and the specs of tables and figures.
+    """
     require_known("statistics.baseline", "recipe", study.statistics.baseline, study.recipes)
     known = [*study.backbones, *study.classifiers]
     require_known("statistics.baseline_backbone", "backbone or classifier", study.statistics.baseline_backbone, known)
-
-
-def of_weights_by_language(study: Study) -> None:
-    """Check that backbones have weights of languages of the study only."""
     for name, backbone in study.backbones.items():
         require_known(f"backbones.{name}.by_language", "language", backbone.by_language, study.codes)
-
-
-def of_specs(study: Study) -> None:
-    """Check that the tables and figures that the study names have specs."""
     for kind, names in (("tables", study.tables), ("figures", study.figures)):
         require_known(kind, f"resources/{kind}/*.yaml", names, specs(kind))

@@ -4,7 +4,7 @@ from itertools import chain, product
 
 from seedbed.encoders.settings import Prompts
 from seedbed.languages import placeholders, registry
-from seedbed.settings import require_known, suggest
+from seedbed.settings import require_known
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -17,7 +17,7 @@ def of_prefixes(study: Study) -> None:
     must have a prefix without columns.
 
     The candidates of a prefix that a development task chooses must be prefixes of untrained recipes. Recipes that need
-    their prefix before the choice must have a given one: for mined neighbours, translations, alignment or fine-tuning.
+    their prefix before the choice must have a given one: for mined neighbours, translations or alignment.
 
     Raises:
         ValueError: the first that is not so.
@@ -25,21 +25,9 @@ def of_prefixes(study: Study) -> None:
     for of in StudyRecipe.every(study):
         if of.prefix_chooser:
             _chosen(study, of)
-    _known_beforehand(study)
     _columns(study)
     for of in StudyRecipe.every(study):
         _of_languages(study, of)
-
-
-def _known_beforehand(study: Study) -> None:
-    """No backbone is fine-tuned with a prefix that is chosen."""
-    for name, spec in study.classifiers.items():
-        if spec.recipe in study.recipes and (chooser := StudyRecipe.get(study, spec.recipe).prefix_chooser):
-            raise ValueError(
-                f"classifiers.{name}.recipe: the prefix of {spec.recipe} is chosen, see "
-                f"`recipes.{chooser}.prefix.choose`; fine-tuning has to know it beforehand, so take a "
-                "recipe with a `prefix`"
-            )
 
 
 def _columns(study: Study) -> None:
@@ -48,11 +36,8 @@ def _columns(study: Study) -> None:
     given = {f"{group}.{name}.prefix": one.prefix for group, entries in groups.items() for name, one in entries.items()}
     known = {*next(iter(registry().values())), *chain.from_iterable(one.codes for one in study.languages.values())}
     for where, prefix in given.items():
-        for column in placeholders(prefix) if isinstance(prefix, str) else ():
-            if column not in known:
-                raise ValueError(
-                    f"{where}: no column {column!r} of the language registry; {suggest(column, sorted(known))}"
-                )
+        columns = placeholders(prefix) if isinstance(prefix, str) else ()
+        require_known(where, "column of the language registry", columns, known)
 
 
 def _of_languages(study: Study, of: StudyRecipe) -> None:

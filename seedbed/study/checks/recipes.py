@@ -1,7 +1,5 @@
 """Checks of recipes: their data, their objective, and the encoders that they start from or read."""
 
-from collections.abc import Iterable
-
 from pydantic import ValidationError
 
 from seedbed.encoders import objectives
@@ -14,10 +12,7 @@ from seedbed.study.checks.languages import of_recipe_languages
 from seedbed.study.checks.translated import referred
 from seedbed.study.leakage import require_untested
 from seedbed.study.model import Study
-from seedbed.study.recipe import StudyRecipe
-
-MODULES = ("pooling", "layers")
-"""Settings of training that encoders have which are not trained by them: those of their modules."""
+from seedbed.study.recipe import MODULES, StudyRecipe
 
 
 def of_recipes(study: Study) -> None:
@@ -25,7 +20,9 @@ def of_recipes(study: Study) -> None:
     for of in StudyRecipe.every(study):
         _recipe(study, of)
     for of in StudyRecipe.every(study):
-        if trained := _read_whole(of.spec):
+        data = of.spec.data
+        sampled = data.sentences or data.corpus in DRAWN  # without what is in test sets
+        if trained := data.candidates or ("" if sampled else data.corpus):
             for code in of.every_language:
                 require_untested(study, f"recipes.{of.name}.data", trained, code)
 
@@ -34,17 +31,12 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
     recipe, where = of.spec, f"recipes.{of.name}"
     if recipe.written and not study.generators:
         raise ValueError(f"{where}: method {recipe.written} needs a generator; add one under `generators:`")
-    if recipe.data.candidates:
-        require_known(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
+    require_known(f"{where}.data.candidates", "corpus", recipe.data.candidates, {*study.roles, *DRAWN})
     if recipe.data.by and recipe.data.corpus and recipe.data.kind != "paraphrases":
         kind = recipe.data.kind
         raise ValueError(f"{where}.data.by: a generator translates paraphrases, and {recipe.data.corpus} is of {kind}")
-    require_known(
-        f"{where}.data.from_languages",
-        "language",
-        recipe.data.from_languages,
-        {*study.languages, "own", "pivot", "all"},
-    )
+    known = {*study.languages, "own", "pivot", "all"}
+    require_known(f"{where}.data.from_languages", "language", recipe.data.from_languages, known)
     if recipe.data.neighbours:
         _mined(study, where, recipe)
     _starts(study, of.name, (of.name,))
@@ -53,7 +45,7 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
         raise ValueError(f"{where}: method {recipe.written} trains adapters, and {writer} has no weights; take another")
     for kind in ("languages", "backbones"):
         require_known(f"{where}.only.{kind}", kind.removesuffix("s"), getattr(recipe.only, kind), getattr(study, kind))
-    require_seeds(study, f"{where}.only.seeds", recipe.only.seeds or [])
+    require_known(f"{where}.only.seeds", "seed", map(str, recipe.only.seeds or ()), map(str, study.seeds))
     _without_effect(study, where, recipe)
     _backbones(study, of)
     _training(of)
@@ -63,13 +55,11 @@ def _recipe(study: Study, of: StudyRecipe) -> None:
 def _backbones(study: Study, of: StudyRecipe) -> None:
     """Check the backbones that a recipe names: each has what its encoders need, and a fusion comes with its parts."""
     recipe, where = of.spec, f"recipes.{of.name}"
+    needed = f"pooling {of.pools}" if of.pools else "training" if recipe.made else ""
     for entry in recipe.only.backbones or []:
-        if study.backbones[entry].endpoint and recipe.made:
-            raise ValueError(f"{where}.only.backbones: {entry} is an endpoint and cannot be trained; name others")
-        if of.pools and StudyBackbone.get(study, entry).remote:
+        if needed and StudyBackbone.get(study, entry).remote:
             raise ValueError(
-                f"{where}.only.backbones: {entry} gives vectors of texts, of which there is no pooling {of.pools}; "
-                "name others"
+                f"{where}.only.backbones: {entry} gives vectors of texts, of which there is no {needed}; name others"
             )
     for entry in {*(recipe.only.backbones or [])} & {*study.fused}:
         if lacking := sorted({*study.fused[entry].of} - {*(recipe.only.backbones or [])}):
@@ -156,12 +146,6 @@ def _sets(study: Study, recipe: Recipe) -> set[str]:
     return set() if plain else {name for source in found for name in source.sets}
 
 
-def require_seeds(study: Study, where: str, seeds: Iterable[int]) -> None:
-    """Check that seeds are the study's."""
-    if wrong := sorted({*seeds} - {*study.seeds}):
-        raise ValueError(f"{where}: {wrong[0]} is none of the study's; known: {', '.join(map(str, study.seeds))}")
-
-
 def _without_effect(study: Study, where: str, recipe: Recipe) -> None:
     """Check that a recipe gives no language for data that it has not, and no seeds where nothing depends on them."""
     if not recipe.made and recipe.data.from_languages != "own":
@@ -176,15 +160,6 @@ def _without_effect(study: Study, where: str, recipe: Recipe) -> None:
     if recipe.minimises and recipe.minimises.own_seed:
         name = objectives.name_of(recipe.minimises)
         raise ValueError(f"{where}.only.seeds: objective {name} has a seed of its own; set that, or leave it out")
-
-
-def _read_whole(recipe: Recipe) -> str:
-    """The corpus of which a recipe's encoders may be shown any row; empty: there is none.
-
-    Sentences and seed pairs are sampled, and those of test sets are left out of the samples.
-    """
-    corpus = "" if recipe.data.sentences else recipe.data.corpus
-    return recipe.data.candidates or ("" if corpus in DRAWN else corpus)
 
 
 def _mined(study: Study, where: str, recipe: Recipe) -> None:

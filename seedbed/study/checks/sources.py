@@ -8,7 +8,7 @@ from pathlib import Path
 from seedbed.corpora.read.folders import check_paths
 from seedbed.corpora.settings import Source
 from seedbed.encoders.recipes import Recipe
-from seedbed.generators.settings import PART_CORPUS, POLARITIES, WRITING, Method
+from seedbed.generators.settings import PART_CORPUS, POLARITIES, Method
 from seedbed.io import UserError
 from seedbed.languages import ANY
 from seedbed.names import DRAWN, SEED_PAIRS, languages_of
@@ -38,8 +38,10 @@ def of_sources(study: Study) -> None:
         _pairs(study)
     for of in StudyRecipe.every(study):
         _training_data(study, of, folders[of.name])
-        if of.spec.written:
-            SUPPLIES[WRITING[of.spec.written].adapters](study, of.writer)
+        if is_composed(of.spec):
+            _composition(study, of.writer)
+        elif of.needs_adapters:
+            _xllora(study, of.writer)
 
 
 def _of_language(study: Study, code: str, folders: dict[str, set[str]]) -> None:
@@ -79,9 +81,9 @@ def _of_models(study: Study) -> None:
 
 def _apart(study: Study) -> None:
     """Corpora that test sets are apart from are there, each in one of the languages of the sets at least."""
-    sets = [(task, code) for code in study.languages for task in study.tests_by_language[code]]
     for name, task in study.tasks.items():
-        tested = {code for of, place in (*sets, *study.own_sets) if of == name for code in languages_of(place)}
+        orders = (order for of, order in study.own_sets if of == name)
+        tested = {*study.tested_by(name), *(code for order in orders for code in languages_of(order))}
         for corpus in task.apart_from:
             found = {code: source for code in sorted(tested) if (source := study.corpus(corpus, code))}
             if tested and not found:
@@ -263,10 +265,6 @@ def _xllora(study: Study, generator: str) -> None:
     for role in roles:
         for code in spec.languages:
             _check_file(study.corpus(role, code), f"the {role} corpus of {code}")
-
-
-SUPPLIES = {"composed": _composition, "cross-lingual": _xllora, "none": lambda study, generator: None}
-"""Kind of adapters -> the check of their training data."""
 
 
 def _published(study: Study) -> None:

@@ -7,9 +7,8 @@ from seedbed.evaluation.protocols import Protocol, which
 from seedbed.languages import placeholders, registry
 from seedbed.names import languages_of
 from seedbed.settings import require_known
-from seedbed.study.checks.recipes import require_seeds
 from seedbed.study.checks.translated import referred
-from seedbed.study.leakage import share_rows
+from seedbed.study.leakage import SEPARATE, share_rows
 from seedbed.study.model import Study
 from seedbed.study.recipe import StudyRecipe
 
@@ -39,16 +38,14 @@ def of_training_sets(study: Study) -> None:
         if train and share_rows(train, test):
             raise ValueError(
                 f"tasks.{study.test_set(name)}.train: in {trained} it has rows of the test set in {code}; train on "
-                "another split, or separate them by `where`, by `buckets` with the same `buckets_by`, or by `skip` and "
-                "`first`"
+                f"another split, or {SEPARATE}"
             )
 
 
 def of_fusions(study: Study) -> None:
-    """Check that fusions are of backbones, and that the tasks that choose their weights are for development."""
+    """Check that the tasks that choose the weights of fusions are for development."""
     for name, fusion in study.fused.items():
         where = f"backbones.{name}.fusion"
-        require_known(f"{where}.of", "backbone", fusion.of, {*study.backbones} - {*study.fused})
         if fusion.dev:
             _dev(study, f"{where}.dev", fusion.dev, lambda protocol: protocol.of_distances, "weights are")
             made = [of for of in StudyRecipe.every(study) if name in of.every_backbone]
@@ -63,12 +60,12 @@ def of_scales(study: Study) -> None:
     """Check that a development task can choose the scale of adapters: the task, the backbone and the seed exist, and
     the task shares no rows with a test set.
     """
-    trained = [backbone for backbone, spec in study.backbones.items() if spec.source]
     for name, choice in study.choosing.items():
         where = f"generators.{name}.composition.scale"
         _dev(study, f"{where}.dev", choice.dev, lambda protocol: protocol.chooses, "a scale is")
-        require_known(f"{where}.backbone", "backbone that can be trained", choice.backbone, trained)
-        require_seeds(study, f"{where}.seed", [] if choice.seed is None else [choice.seed])
+        require_known(f"{where}.backbone", "backbone with weights", choice.backbone, study.weighted)
+        seeds = () if choice.seed is None else (str(choice.seed),)
+        require_known(f"{where}.seed", "seed", seeds, map(str, study.seeds))
 
 
 def of_compute(study: Study) -> None:
@@ -85,9 +82,7 @@ def of_compute(study: Study) -> None:
     require_known("compute.language", "language", [spec.language], study.tested_by(spec.task))
     referred(study, "compute.encoder", spec.encoder)
     for key, name in (("encoder.backbone", spec.encoder.backbone), ("fine_tuned", spec.learner)):
-        require_known(f"compute.{key}", "backbone", [name], study.backbones)
-        if not study.backbones[name].source:
-            raise ValueError(f"compute.{key}: {name} has no weights to count; take another")
+        require_known(f"compute.{key}", "backbone with weights", [name], study.weighted)
     if not (recipe := StudyRecipe.get(study, spec.encoder.recipe)).transformer:
         raise ValueError(f"compute.encoder.recipe: {spec.encoder.recipe} has no transformer to count; take another")
     trained = study.train_of(spec.task, spec.language)

@@ -11,15 +11,13 @@ NONE = "none"
 
 
 def of_pairs(study: Study) -> None:
-    """Check that both encoders of a `pair` are backbones with weights and suitable prefixes, and that no fusion has a
-    pair.
+    """Check that both encoders of a `pair` are backbones with weights and suitable prefixes, and that fusions are of
+    backbones of one encoder.
     """
     for name, pair in study.paired.items():
         for side in ("multilingual", "english"):
-            backbone, where = getattr(pair, side), f"backbones.{name}.pair.{side}"
-            require_known(where, "backbone", [backbone], study.backbones)
-            if not study.backbones[backbone].source:
-                raise ValueError(f"{where}: {backbone} has no weights; take a backbone with `source`")
+            where = f"backbones.{name}.pair.{side}"
+            require_known(where, "backbone with weights", [getattr(pair, side)], study.weighted)
         if study.backbones[pair.english].prefix:
             raise ValueError(f"backbones.{name}.pair.english: {pair.english} has a prefix; take one without")
         if study.backbones[pair.multilingual].prompts:
@@ -29,9 +27,9 @@ def of_pairs(study: Study) -> None:
             )
         if placeholders(study.backbones[pair.multilingual].prefix or ""):
             raise ValueError(f"backbones.{name}.pair.multilingual: its prefix is by language; take one without")
+    single = {*study.backbones} - {*study.paired, *study.fused}
     for name, fusion in study.fused.items():
-        if wrong := sorted({*fusion.of} & {*study.paired}):
-            raise ValueError(f"backbones.{name}.fusion.of: {wrong[0]} is a pair, which no fusion gives its English")
+        require_known(f"backbones.{name}.fusion.of", "backbone that can be fused", fusion.of, single)
 
 
 def of_readers(study: Study) -> None:
@@ -117,8 +115,7 @@ def _names_known(study: Study, where: str, recipe: Recipe) -> None:
             )
     require_known(f"{where}.english.actor", "recipe", english.actor, study.recipes)
     if english.similarity not in ("", NONE):
-        fitting = {other for other, spec in study.backbones.items() if spec.source}
-        require_known(f"{where}.english.similarity", "backbone with weights", english.similarity, fitting)
+        require_known(f"{where}.english.similarity", "backbone with weights", english.similarity, study.weighted)
         if not untrained(study):
             raise ValueError(
                 f"{where}.english.similarity: no recipe has {english.similarity} as it is; add recipe `base`"

@@ -6,6 +6,7 @@ from functools import cached_property
 from seedbed.evaluation import protocols
 from seedbed.io import UserError
 from seedbed.languages import ANY
+from seedbed.names import languages_of
 from seedbed.settings import suggest
 from seedbed.study import quoted
 from seedbed.study.backbone import StudyBackbone
@@ -124,7 +125,7 @@ class Available(Part):
     def blocks(self, spec: TableSpec) -> list[Block]:
         """The blocks of a table; raises as `seedbed.tables.plan.plan`."""
         study = self.study
-        reserved = study.reserved | study.reserved_pairs
+        reserved = study.reserved | {pair for pair in study.tests_by_pair if study.reserved & {*languages_of(pair)}}
         systems = self.variants if spec.of_classifiers else self.recipes
         models = self.classifiers if spec.of_classifiers else self.backbones
         try:

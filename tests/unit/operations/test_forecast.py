@@ -18,7 +18,6 @@ from seedbed.operations.forecasting.calibration import (
     Record,
     Records,
     Speed,
-    calibrate,
     collect,
     error_factor,
     left_out,
@@ -366,7 +365,7 @@ def test_calibration_finds_a_planted_speed_despite_outliers():
     random = np.random.default_rng(1)
     times = 0.25 * np.exp(random.normal(0, 0.1, 60))
     times[:6] *= 20  # a disk that was full, a node that was shared
-    speed = calibrate(records(*times))["synthesise", "g"]
+    speed = Records(records(*times), 0, 0).speeds["synthesise", "g"]
     assert speed.time == pytest.approx(0.25, rel=0.1) and speed.records == 60
 
 
@@ -376,12 +375,12 @@ def test_calibration_finds_a_planted_speed_despite_outliers():
 )
 def test_memory_and_disk_go_by_the_median_ratio_and_one_more_that_says_1(measured, ratios, factor):
     found = [Record(("synthesise", "g"), **{"time": 1, measured: ratio}) for ratio in ratios]
-    assert getattr(calibrate(found)["synthesise", "g"], measured) == pytest.approx(factor)
+    assert getattr(Records(found, 0, 0).speeds["synthesise", "g"], measured) == pytest.approx(factor)
 
 
 def test_groups_do_not_teach_each_other():
-    assert calibrate(records(4)) == {("synthesise", "g"): Speed(time=4, records=1)}
-    assert calibrate([]) == {}
+    assert Records(records(4), 0, 0).speeds == {("synthesise", "g"): Speed(time=4, records=1)}
+    assert Records([], 0, 0).speeds == {}
 
 
 def test_the_range_narrows_with_records_and_never_below_the_noise():

@@ -311,7 +311,10 @@ def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recip
     assert scores.helpers == [], "no vector stands before its questions"
     for english, message in (
         ("two", "solver.reasoning.english: no translator 'two'"),
-        ({"backbone": "bert", "recipe": "translated"}, "solver.reasoning.english.backbone: no pair 'bert'"),
+        (
+            {"backbone": "bert", "recipe": "translated"},
+            "solver.reasoning.english: translated is of pairs, and bert is none",
+        ),
         ({"backbone": "two", "recipe": "arca"}, "solver.reasoning.english.recipe: arca chooses no translations"),
     ):
         with pytest.raises(ValueError, match=message):
@@ -321,7 +324,7 @@ def test_variant_translated_is_asked_in_a_translators_english_or_in_what_a_recip
 @pytest.mark.parametrize(
     ("of", "message"),
     [
-        ({"backbone": "bert", "recipe": "arca"}, "solver.reasoning.prefixes.x.backbone: no pair 'bert'"),
+        ({"backbone": "bert", "recipe": "arca"}, "solver.reasoning.prefixes.x: arca is of pairs, and bert is none"),
         ({"backbone": "two", "recipe": "arc"}, r"solver.reasoning.prefixes.x.recipe:.*'arc'.*'arca'"),
         ({"backbone": "two", "recipe": "none"}, "solver.reasoning.prefixes.x.recipe: none has no anchored encoder"),
     ],
@@ -397,7 +400,7 @@ def test_a_recipe_that_trains_a_policy_is_told_no_other_choice() -> None:
     ("changes", "message"),
     [
         ({"backbones": {"fused": {"fusion": {"of": {"two": 1, "bert": 1}}}}},
-         "backbones.fused.fusion.of: two is a pair"),
+         "backbones.fused.fusion.of: no backbone that can be fused 'two'"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "two", "recipe": "base"}}}}},
          r"m.in_context.retriever: base.*translation.*take another recipe"),
         ({"classifiers": {"m": {"generator": "chat", "in_context": {"retriever": {"backbone": "bert", "recipe": "lira"}}}}},
@@ -487,11 +490,11 @@ def test_a_card_names_who_translated_and_judged_what_was_learnt_and_both_sides()
     ("recipe", "fault"),
     [
         ({"from": "beside", "copies": "bfloat16"}, r"from: beside.*copied; take one"),
-        ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained without"),
+        ({"from": "beside", "objective": "contrast"}, r"from: beside.*trained by objective contrast; take one"),
         ({"from": "arca", "objective": "contrast"}, r"from: arca is anchored.*`english.fusion`, or take another"),
         ({"like": "beside", "copies": "trimmed"}, r"english.fusion:.*two texts.*copy one"),
-        ({"from": "small", "objective": "contrast"}, "from: small is in integers"),
-        ({"from": "small", "copies": "trimmed"}, "from: small is in integers"),
+        ({"from": "small", "objective": "contrast"}, "from: small has no transformer and cannot be trained"),
+        ({"from": "small", "copies": "trimmed"}, "from: small has no transformer and cannot be copied"),
     ],
 )
 def test_what_nothing_can_start_from_is_told(recipe: dict, fault: str) -> None:

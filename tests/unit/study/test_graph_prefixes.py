@@ -135,7 +135,7 @@ def test_a_prefix_that_is_no_plain_one_is_told_where_it_is_given() -> None:
     [
         ({"backbones": {"bert": {**SPOKEN["bert"], "prefix": "{flore}"}}},
          r"backbones.bert.prefix:.*'flore'.*'flores'"),
-        ({"recipes": {"base": {"prefix": "{lang}"}}}, "recipes.base.prefix: no column 'lang'"),
+        ({"recipes": {"base": {"prefix": "{lang}"}}}, "recipes.base.prefix: no column of the language registry 'lang'"),
         ({"languages": {"abs": {}}, "recipes": {"base": {}}},
          r"languages.abs: no flores.*bert.*set `codes: "),
         ({"recipes": {"base": {}, "kept": {"data": {"corpus": "both"}, "objective": "retention"}},
@@ -279,7 +279,7 @@ def test_copies_have_their_encoder_themselves_and_at_most_two_other_seeds_in_mem
         ({"recipes/bare/prefix": "query: "}, "config: recipes.picky.prefix.choose: of me5-small all have the prefix 'query: '; give them"),
         ({"recipes/near": {"like": "base", "prefix": {"choose": ["base", "bare"]}}}, "config.recipes.near: prefix.choose: nothing is trained; the untrained"),
         ({"tasks/kolibri-dev/languages": ["kin"]}, "config: best.dev: kolibri-dev has no set in any language of the study"),
-        ({"classifiers": {"one": {"backbone": "me5-small", "recipe": "picky", "fine_tuning": {}}}}, "config: classifiers.one.recipe: the prefix of picky is chosen, see `recipes.picky.prefix.choose`"),
+        ({"classifiers": {"one": {"backbone": "me5-small", "recipe": "picky", "fine_tuning": {}}}}, "recipes.picky.prefix.choose: ... encoders of picky are fine-tuned; give the recipe a `prefix`"),
         ({"recipes/mean/from": ""}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
         ({"recipes/mean/from": "base"}, "config: recipes.mean.from: mean is the mean of a recipe's seeds; name one that is trained here"),
         ({"recipes/picky/only": {"seeds": [1]}}, "config: recipes.picky: mean is the mean over its seeds ... one, 1; ... two or more in `recipes.picky.only.seeds`, or ... `copies: {averaged: {share: "),

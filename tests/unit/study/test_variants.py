@@ -115,9 +115,9 @@ WRONG = [
     ({**CHOICE, "candidate": [1, 2]}, {}, "scale: choice.candidate: unknown ... 'candidates'"),
     ({"candidates": [1, 2]}, {}, "scale: choice.dev: Field required"),
     ("half", {}, "config.generators.chooses.composition.scale"),
-    ({**CHOICE, "backbone": "far"}, {}, f"{WHERE}.backbone: no backbone that can be trained 'far'; known: bert"),
-    ({**CHOICE, "seed": 5}, {}, f"{WHERE}.seed: 5 is none of the study's; known: 7, 3"),
-    (CHOICE, {"recipes": {"base": {"only": {"seeds": [5]}}}}, "recipes.base.only.seeds: 5 ... known: 7, 3"),
+    ({**CHOICE, "backbone": "far"}, {}, f"{WHERE}.backbone: no backbone with weights 'far'; known: bert"),
+    ({**CHOICE, "seed": 5}, {}, f"{WHERE}.seed: no seed '5'; known: 3, 7"),
+    (CHOICE, {"recipes": {"base": {"only": {"seeds": [5]}}}}, "recipes.base.only.seeds: ... '5'; known: 3, 7"),
     (CHOICE, {"classifiers": {"c": {"generator": "chooses"}}}, "classifiers.c.generator: encoders choose the scale of chooses"),
     (CHOICE, {"classifiers": {"c": {"backbone": "bert", "composition": {"scale": CHOICE}}}}, "classifiers.c.composition.scale: of a generator alone"),
 ]  # fmt: skip
