@@ -134,6 +134,14 @@ class Study(Settings):
         """The folder of the states from which killed jobs resume."""
         return f"{self.results}/state"
 
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, study: Any) -> Any:
+        """What was a key once."""
+        if isinstance(study, Mapping) and "adaptation" in study:
+            raise ValueError("adaptation: is now two recipes, `vocabulary` and `adapted`, see docs/papers/modular.md")
+        return study
+
     @field_validator("languages", mode="before")
     @classmethod
     def _entries(cls, entries: Any) -> Any:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from seedbed.encoders.recipes import DATA, Recipe
+from seedbed.encoders.recipes import DATA, English, Only, Recipe
 from seedbed.encoders.settings import Backbone
 from seedbed.generators.settings import MADE_FROM, WRITING, Generator, ScaleChoice
 from seedbed.settings import suggest
@@ -14,6 +14,27 @@ OWN = ("adapters", "triplets", "published")
 """What is published of an entry is not of one like it."""
 WHOLE = ("source", "objective", "copies", "batches")
 """What is replaced as a whole."""
+OLD = {
+    "method": "`like`",
+    "text": "`data: {corpus: ...}`",
+    "language": "`data: {from_languages: ...}`",
+    "generator": "`data: {by: ...}`",
+    "rows": "`data: {rows: ...}`",
+    "encoders": "`published`",
+    **{key: f"`english: {{{key}: ...}}`" for key in English.model_fields},
+    **{key: f"`only: {{{key}: ...}}`" for key in Only.model_fields},
+    **{
+        f"data.{key}": "`data: {corpus: ...}`; a corpus under `corpora.others` says its `kind` there"
+        for key in ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel")
+    },
+    "data.translated": "`data: {corpus: ..., by: GENERATOR}`",
+    "objective.averaged": "`copies: averaged`",
+    "objective.trimmed": "`copies: trimmed`",
+    "objective.condensed": "`copies: static`",
+    "objective.halved": "`copies: bfloat16`",
+    "objective.quantized": "`copies: int8`",
+}
+"""A key that a recipe had once -> what it has now."""
 
 
 def spelled_out(recipes: Any) -> Any:
@@ -25,7 +46,7 @@ def spelled_out(recipes: Any) -> Any:
     one can change only that recipe.
 
     Raises:
-        ValueError: an entry with `over` that cannot be expanded.
+        ValueError: a renamed key, or an entry with `over` that cannot be expanded.
     """
     if not isinstance(recipes, Mapping):
         return recipes
@@ -40,6 +61,7 @@ def spelled_out(recipes: Any) -> Any:
 
 def _each(name: Any, recipe: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     """The recipes that an entry expands to, by name."""
+    _require_new(name, recipe)
     if "over" not in recipe:
         yield name, recipe
         return
@@ -47,6 +69,7 @@ def _each(name: Any, recipe: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[s
         raise ValueError(f"{name}.over: expands to several recipes; put {{}} into their name, like {name}-{{}}")
     shared = {key: value for key, value in recipe.items() if key != "over"}
     for key, settings in _settings(name, recipe["over"]):
+        _require_new(name, settings)
         yield name.replace("{}", key), laid_over(_filled(shared, key), settings)
 
 
@@ -84,6 +107,18 @@ def _filled(value: Any, key: str) -> Any:
         return value
     text = value.replace("{}", key)
     return int(text) if text.isdecimal() else text
+
+
+def _require_new(name: Any, recipe: Mapping[str, Any]) -> None:
+    """Raise a ValueError at a key of OLD."""
+    keys = [*recipe]
+    for group in ("data", "objective"):
+        inner = recipe.get(group)
+        names = [inner] if isinstance(inner, str) else inner if isinstance(inner, Mapping) else []
+        keys += [f"{group}.{key}" for key in names]
+    for key in keys:
+        if key in OLD:
+            raise ValueError(f"{name}.{key}: is now {OLD[key]}")
 
 
 def with_parents(entries: Any, presets: Mapping[str, Any] | None = None) -> Any:

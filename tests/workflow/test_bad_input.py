@@ -43,7 +43,7 @@ CONFIGURATIONS = [
     ({"tasks/more": {"protocol": "geometry", "set_of": "own-sts"}, "languages/hau": {"tests": {"more": {"file": "own/hau.sts.tsv"}}}},
      "languages.hau.tests.more: its test set is that of own-sts; give it there, or leave out `set_of` of more"),
     ({"recipes/xlora": {}}, "config.recipes: xlora: no preset ... `like` ... 'xllora'"),
-    ({"recipes/xllora": {"generator": "gemma"}}, "config.recipes.xllora.generator: unknown key ... data"),
+    ({"recipes/xllora": {"generator": "gemma"}}, "config.recipes: xllora.generator: ... `data: {by: ...}`"),
     ({"recipes/xllora": {"data": {"by": "gemma"}}}, "recipes.xllora.data.by: no generator 'gemma'; known: tiny"),
     ({"recipes/xllora": {"training": {"epoch": 3}}}, "recipes.xllora.training.epoch: unknown ... 'epochs'"),
     ({"generators": {}}, "method prompting needs a generator ... `generators:`"),

@@ -116,6 +116,7 @@ def test_as_many_sentences_are_drawn_as_a_vocabulary_takes(ask) -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"adaptation": {"masked": {"steps": 3}}}, "adaptation: ... `vocabulary` and `adapted`"),
         ({"recipes": {"base": {}, "adapted": {"data": {"corpus": "nothing"}}}}, "recipes.adapted.data.corpus: no corpus 'nothing'"),
         ({"recipes": {"base": {}, "adapted": {"data": {"corpus": "nli"}}}}, "recipes.adapted: data.corpus has ... masked reads text"),
         ({"recipes": {"base": {}, "adapted": {"published": {"bert": {"hub": "a/b"}}}}}, "recipes.adapted.published: ... leave it out"),

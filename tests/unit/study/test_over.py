@@ -65,6 +65,7 @@ def test_a_configuration_on_top_changes_one_of_them() -> None:
         ({"few-{}k": SIZES | {"over": {"training.distinct": {True: True}}}}, r"few-\{\}k\.over: True, .*quotes"),
         ({"few-{}k": SIZES | {"over": [1, None]}}, r"few-\{\}k\.over: None, .*quotes"),
         ({"few-{}k": SIZES | {"over": {"data": 1}}}, r"few-\{\}k\.over: give names, like .* or one setting"),
+        ({"few-{}k": SIZES | {"over": {"rows": {"1": 1000}}}}, r"few-\{\}k\.rows: is now `data: \{rows: \.\.\.\}`"),
     ],
 )
 def test_what_cannot_stand_for_several_is_told(entries: dict[str, Any], message: str) -> None:

@@ -1,4 +1,5 @@
-"""What a recipe may say: what it inherits from another, and of which kind the corpora are."""
+"""What a recipe may say: what it inherits from another, of which kind the corpora are, and what was once called
+otherwise."""
 
 from __future__ import annotations
 
@@ -47,6 +48,37 @@ def fault(**recipes: Any) -> str:
         load(config(**recipes))
     assert "\n" not in str(caught.value)
     return str(caught.value)
+
+
+OLD = [
+    ({"method": "unsupervised"}, "mine.method: is now `like`"),
+    ({"text": "wiki"}, "mine.text: is now `data: {corpus: ...}`"),
+    ({"rows": 5}, "mine.rows: is now `data: {rows: ...}`"),
+    ({"language": "all"}, "mine.language: is now `data: {from_languages: ...}`"),
+    ({"generator": "llm"}, "mine.generator: is now `data: {by: ...}`"),
+    ({"encoders": {"bert": {"file": "x"}}}, "mine.encoders: is now `published`"),
+    ({"translators": ["one"]}, "mine.translators: is now `english: {translators: ...}`"),
+    ({"judge": "one"}, "mine.judge: is now `english: {judge: ...}`"),
+    ({"similarity": "none"}, "mine.similarity: is now `english: {similarity: ...}`"),
+    ({"fusion": "concat"}, "mine.fusion: is now `english: {fusion: ...}`"),
+    ({"choose": "first"}, "mine.choose: is now `english: {choose: ...}`"),
+    ({"actor": "arca"}, "mine.actor: is now `english: {actor: ...}`"),
+    ({"languages": ["hau"]}, "mine.languages: is now `only: {languages: ...}`"),
+    ({"backbones": ["bert"]}, "mine.backbones: is now `only: {backbones: ...}`"),
+    ({"seeds": [1]}, "mine.seeds: is now `only: {seeds: ...}`"),
+    ({"objective": "trimmed"}, "mine.objective.trimmed: is now `copies: trimmed`"),
+    ({"objective": {"halved": {}}}, "mine.objective.halved: is now `copies: bfloat16`"),
+    ({"data": {"translated": "premises"}}, "mine.data.translated: is now `data: {corpus: ..., by: GENERATOR}`"),
+    *(
+        ({"data": {key: "asked"}}, f"mine.data.{key}: is now `data: {{corpus: ...}}`; ... `corpora.others` ... `kind`")
+        for key in ("sentences", "triplets", "paraphrases", "pairs", "scored_pairs", "queries", "parallel")
+    ),
+]
+
+
+@pytest.mark.parametrize(("settings", "message"), OLD, ids=[message.partition(":")[0] for _, message in OLD])
+def test_a_key_that_is_called_otherwise_now_is_told(settings: dict[str, Any], message: str) -> None:
+    assert tells(fault(mine=settings), f"config.recipes: {message}")
 
 
 def merged(below: dict[str, Any], above: dict[str, Any]) -> dict[str, Any]:
