@@ -102,8 +102,6 @@ def _of_all(study: Study, where: str, recipe: Recipe) -> None:
 def _aligned(study: Study, of: StudyRecipe) -> None:
     """What is aligned, and what it is aligned with, is an encoder of each language's own."""
     recipe, where = of.spec, f"recipes.{of.name}"
-    if not recipe.start:
-        raise ValueError(f"{where}.from: nothing is aligned; name the recipe whose encoders are")
     if of.pivots and recipe.data.written and not of.writes_pivot:
         crossing = " or ".join(name for name, writing in WRITING.items() if writing.output == "pivot")
         raise ValueError(

@@ -179,6 +179,8 @@ def _mined(study: Study, where: str, recipe: Recipe) -> None:
 def _starts(study: Study, name: str, line: tuple[str, ...]) -> None:
     """The encoders that a recipe's need are of the study, and need none of the line that needs them."""
     recipe = study.recipes[name]
+    if not recipe.start and (recipe.together or any(isinstance(one, Pivot) for one in recipe.references().values())):
+        raise ValueError(f"recipes.{name}.from: nothing is aligned; name the recipe whose encoders are")
     needed = {
         f"objective.{key}": one.recipe or (recipe.start if isinstance(one, Pivot) else "")
         for key, one in recipe.references().items()

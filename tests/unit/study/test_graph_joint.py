@@ -37,6 +37,10 @@ def test_adapters_that_are_trained_together_are_taken_by_the_encoder_of_each_lan
     ("settings", "message"),
     [
         ({"from": ""}, "joined.from: nothing is aligned; name the recipe"),
+        (
+            {"from": "", "data": {"corpus": "parallel"}, "objective": {"alignment": {}}},
+            "joined.from: nothing is aligned",
+        ),
         ({"training": {"adapter": "low_rank"}}, "joined.training: ... set `part: adapter`"),
         ({"prefix": "q: "}, "joined.prefix: ... prompts of unsupervised's encoders; leave it out"),
         ({"only": {"languages": ["eng"]}}, "joined: eng is the only language"),
