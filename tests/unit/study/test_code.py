@@ -131,21 +131,22 @@ def edit_of(name: str) -> Edit:
     return edit
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
+def test_a_comment_a_docstring_and_another_layout_change_nothing(copy: Path, before: dict[str, str]) -> None:
+    files = [
         *("seedbed/io.py", "seedbed/trainers.py", "seedbed/vectors/neighbours.py", "seedbed/corpora/settings.py"),
         *("seedbed/generators/lora/training.py", "seedbed/triplets/audit.py", "seedbed/encoders/settings.py"),
         *("seedbed/classifiers/tuning.py", "seedbed/evaluation/bitext.py", "seedbed/tables/tabulate.py"),
         *("seedbed/operations/status.py", "scripts/cli.py"),
-    ],
-)
-def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
-    def edit(text):
-        text = text.replace('"""', '"""More: ', 1).replace("\n\n\n", "\n\n\n\n", 1).replace(" = ", "  =  ", 1)
-        return text + '\n# A comment.\n"""A text."""\n'
-
-    assert changed(file, edit) == set()
+    ]
+    texts = {copy / file: (copy / file).read_text() for file in files}
+    for path, text in texts.items():
+        edited = text.replace('"""', '"""More: ', 1).replace("\n\n\n", "\n\n\n\n", 1).replace(" = ", "  =  ", 1)
+        path.write_text(f'{edited}\n# A comment.\n"""A text."""\n')
+    try:
+        assert values(copy) == before
+    finally:
+        for path, text in texts.items():
+            path.write_text(text)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -33,13 +34,17 @@ def value(root: Path, program: str, modules: tuple[str, ...] = (), without: tupl
         return code.value(program, modules=modules, without=without)
 
 
+unedited = functools.cache(value)
+"""The value before any edit; each test takes its own back."""
+
+
 @pytest.fixture
 def changes(root: Path) -> Callable[..., bool]:
     """Whether an edit of a file changes a job's value."""
 
     def found(file: str, old: str, new: str, *job) -> bool:
         path = root / file
-        text, before = path.read_text(), value(root, *(job or TRAINING))
+        text, before = path.read_text(), unedited(root, *(job or TRAINING))
         assert text.count(old) >= 1, f"{file} has no {old!r}"
         try:
             path.write_text(text.replace(old, new))
@@ -121,7 +126,7 @@ def numbers(tree: ast.AST) -> Iterator[ast.AST]:
 def edited(root: Path, file: str, edit: Callable[[ast.Module], None], job: tuple) -> bool:
     """Whether an edit of a file's tree changes a job's value."""
     path = root / file
-    text, before = path.read_text(), value(root, *job)
+    text, before = path.read_text(), unedited(root, *job)
     tree = ast.parse(text)
     edit(tree)
     try:
