@@ -9,6 +9,8 @@ from hypothesis import settings
 os.environ["HF_HUB_OFFLINE"] = "1"
 # Imports and collected tests leave no garbage; to look for it was a twentieth of all time.
 gc.set_threshold(100_000, 50)
+# As jobs have it: programs of all tests are then forks of the same server, see `tests.warm`.
+os.environ["TQDM_MININTERVAL"] = "5"
 # Threads that read a tiny model's weights take as long again as reading them.
 os.environ["HF_DEACTIVATE_ASYNC_LOAD"] = "1"
 # Tests run side by side, one on each core: further threads of a test would wait for each other, and spin meanwhile.

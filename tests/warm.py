@@ -55,6 +55,7 @@ LIBRARIES = {
 """What a server imports ahead."""
 PACKAGES = {
     "snakemake": "snakemake",
+    "seedbed": "snakemake",
     "scripts": "scripts",
     "tests": "scripts",
     "benchmarks": "scripts",
@@ -79,6 +80,8 @@ OWN = {
         "seedbed.study.remarks",
         "seedbed.study.environment",
         "seedbed.study.wildcards",
+        "seedbed.init.adding",
+        "seedbed.init.yaml_text",
         *sorted(
             module_of(file)
             for folder in ("encoders/objectives", "evaluation/protocols")
@@ -98,7 +101,7 @@ FOR_FORKS = ("PYTHONPATH", "PYTHONSAFEPATH", "HF_HUB_OFFLINE")
 """What each fork obeys by itself: a server imports what all share."""
 KEEP_OFFLINE = ("huggingface_hub.constants", "datasets.config")
 """Modules that keep what HF_HUB_OFFLINE said when they were imported."""
-READ_LATER = (*FOR_FORKS, "HF_TOKEN")
+READ_LATER = (*FOR_FORKS, "HF_TOKEN", "TOKENIZERS_PARALLELISM", "TORCHINDUCTOR_CACHE_DIR")
 """Names that begin so, and decide nothing until a program runs."""
 PATIENCE = 300
 """Seconds until a server must have imported all."""

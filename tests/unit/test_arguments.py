@@ -28,6 +28,7 @@ from scripts import (
 )
 from seedbed.io import UserError, write_json
 from seedbed.resources import spec_file
+from tests import warm
 from tests.programs import call
 from tests.refusals import tells
 
@@ -197,7 +198,8 @@ def main(job=None):
 def test_a_program_does_not_log_that_special_tokens_were_aligned():
     """A warning of transformers in the training of each encoder whose configuration names no special tokens."""
     calls = "main()\nlogger.warning('now as a program')\nrun(Job, main)"
-    done = subprocess.run([sys.executable, "-c", f"{ALIGNING}\n{calls}"], capture_output=True, text=True, check=True)
+    command = [warm.python(), "-m", "tests.snippet", f"{ALIGNING}\n{calls}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
     aligned, *others, program, last = done.stderr.splitlines()
     assert "were aligned accordingly" in aligned and program.endswith("now as a program")
     assert others == [last] and "something else" in last

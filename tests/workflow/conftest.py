@@ -20,8 +20,7 @@ from seedbed.io import UserError
 from seedbed.study.loading import load
 from tests import warm
 
-# As jobs have it: programs that a test runs by itself are then forks of the same server, see `tests.warm`.
-ENVIRONMENT = {**os.environ, "HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "TQDM_MININTERVAL": "5"}
+ENVIRONMENT = {**os.environ, "OMP_NUM_THREADS": "1"}
 # As of a person who has not activated the environment.
 ENVIRONMENT["PATH"] = os.pathsep.join(one for one in os.get_exec_path() if Path(one) != Path(sys.prefix, "bin"))
 

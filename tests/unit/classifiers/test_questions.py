@@ -91,12 +91,12 @@ def by_hand(reader: Reader, question: str, context: str, settings: Reading) -> s
 
 
 def test_spans_are_those_of_the_published_algorithm_on_long_contexts(base: Path) -> None:
-    reader, rows = fixed(base), asked(50, 5, length=90)
+    reader, rows = fixed(base), asked(20, 5, length=90)
     windows = reader.windows(list(rows["question"]), list(rows["context"]))
-    assert len(windows) > 4 * len(rows) and {window.question for window in windows} == {*range(50)}
+    assert len(windows) > 4 * len(rows) and {window.question for window in windows} == {*range(20)}
     found = reader.answers(rows)
     pairs = [*zip(rows["question"], rows["context"], strict=True)]
-    assert found == [by_hand(reader, *pair, READING) for pair in pairs] and len({*found}) > 12 and all(found)
+    assert found == [by_hand(reader, *pair, READING) for pair in pairs] and len({*found}) > 6 and all(found)
     # The limits count: other ones give other spans.
     few = rows[:10]
     for change in ({"max_answer": 1}, {"candidates": 1}, {"stride": 4}):

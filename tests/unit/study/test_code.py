@@ -99,19 +99,27 @@ def before(copy: Path) -> dict[str, str]:
 Edit = Callable[[str], str]
 
 
+@contextlib.contextmanager
+def rewritten(root: Path, edit: Edit, *files: str) -> Iterator[None]:
+    """The texts of a copy's files are others within."""
+    texts = {root / file: (root / file).read_text() for file in files}
+    try:
+        for path, text in texts.items():
+            path.write_text(edit(text))
+            assert path.read_text() != text
+        yield
+    finally:
+        for path, text in texts.items():
+            path.write_text(text)
+
+
 @pytest.fixture
 def changed(copy: Path, before: dict[str, str]) -> Callable[[str, Edit], set[str]]:
     """A function: the jobs whose value an edit of a file's text changes."""
 
     def found(file: str, edit: Edit) -> set[str]:
-        path = copy / file
-        text = path.read_text()
-        try:
-            path.write_text(edit(text))
-            assert path.read_text() != text
+        with rewritten(copy, edit, file):
             return {job for job, value in values(copy).items() if value != before[job]}
-        finally:
-            path.write_text(text)
 
     return found
 
@@ -131,21 +139,20 @@ def edit_of(name: str) -> Edit:
     return edit
 
 
-@pytest.mark.parametrize(
-    "file",
-    [
+def test_a_comment_a_docstring_and_another_layout_change_nothing(copy: Path, before: dict[str, str]) -> None:
+    files = (
         *("seedbed/io.py", "seedbed/trainers.py", "seedbed/vectors/neighbours.py", "seedbed/corpora/settings.py"),
         *("seedbed/generators/lora/training.py", "seedbed/triplets/audit.py", "seedbed/encoders/settings.py"),
         *("seedbed/classifiers/tuning.py", "seedbed/evaluation/bitext.py", "seedbed/tables/tabulate.py"),
         *("seedbed/operations/status.py", "scripts/cli.py"),
-    ],
-)
-def test_a_comment_a_docstring_and_another_layout_change_nothing(changed, file):
-    def edit(text):
+    )
+
+    def edit(text: str) -> str:
         text = text.replace('"""', '"""More: ', 1).replace("\n\n\n", "\n\n\n\n", 1).replace(" = ", "  =  ", 1)
         return text + '\n# A comment.\n"""A text."""\n'
 
-    assert changed(file, edit) == set()
+    with rewritten(copy, edit, *files):
+        assert values(copy) == before
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from seedbed.study import code, reachable
 from seedbed.study.graph.encoder import INTEGERS, TWO_PATHS
 from seedbed.study.messages import strip_messages
-from tests.unit.study.test_code import copied, read_from
+from tests.unit.study.test_code import Edit, copied, read_from, rewritten
 
 TRAINING = (
     "scripts/train_encoder.py",
@@ -33,21 +33,10 @@ def value(root: Path, program: str, modules: tuple[str, ...] = (), without: tupl
         return code.value(program, modules=modules, without=without)
 
 
-@pytest.fixture
-def changes(root: Path) -> Callable[..., bool]:
-    """Whether an edit of a file changes a job's value."""
-
-    def found(file: str, old: str, new: str, *job) -> bool:
-        path = root / file
-        text, before = path.read_text(), value(root, *(job or TRAINING))
-        assert text.count(old) >= 1, f"{file} has no {old!r}"
-        try:
-            path.write_text(text.replace(old, new))
-            return value(root, *(job or TRAINING)) != before
-        finally:
-            path.write_text(text)
-
-    return found
+@pytest.fixture(scope="module")
+def before(root: Path) -> dict[tuple, str]:
+    """Job -> its value before any edit."""
+    return {job: value(root, *job) for job in JOBS}
 
 
 @pytest.mark.parametrize(
@@ -78,8 +67,9 @@ def changes(root: Path) -> Callable[..., bool]:
         pytest.param("scripts/train_encoder.py", 'rows: int = Field', 'rows: float = Field', id="a type"),
     ],
 )  # fmt: skip
-def test_what_makes_an_encoder_trains_it_anew(changes, file, old, new):
-    assert changes(file, old, new)
+def test_what_makes_an_encoder_trains_it_anew(root, before, file, old, new):
+    with rewritten(root, lambda text: text.replace(old, new), file):
+        assert value(root, *TRAINING) != before[TRAINING]
 
 
 def told(tree: ast.AST) -> Iterator[ast.Constant]:
@@ -118,35 +108,33 @@ def numbers(tree: ast.AST) -> Iterator[ast.AST]:
                     yield from numbers(one)
 
 
-def edited(root: Path, file: str, edit: Callable[[ast.Module], None], job: tuple) -> bool:
-    """Whether an edit of a file's tree changes a job's value."""
-    path = root / file
-    text, before = path.read_text(), value(root, *job)
-    tree = ast.parse(text)
-    edit(tree)
-    try:
-        path.write_text(ast.unparse(ast.fix_missing_locations(tree)))
-        return value(root, *job) != before
-    finally:
-        path.write_text(text)
+def with_tree(edit: Callable[[ast.Module], None]) -> Edit:
+    """An edit of a text's tree."""
+
+    def edited(text: str) -> str:
+        tree = ast.parse(text)
+        edit(tree)
+        return ast.unparse(ast.fix_missing_locations(tree))
+
+    return edited
 
 
 JOBS = [TRAINING, *((program,) for program in PROGRAMS)]
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: Path(job[0]).stem)
-def test_texts_of_errors_and_logs_anywhere_are_no_part(root, job):
+def test_texts_of_errors_and_logs_anywhere_are_no_part(root, before, job):
     def other_words(tree: ast.Module) -> None:
         for node in told(tree):
             node.value = f"{node.value} indeed"
 
-    for file in reachable.reached((job[0], *(job[1] if len(job) > 1 else ()))).digests:
-        if not Path(file).is_absolute():
-            assert not edited(root, file, other_words, job), file
+    found = reachable.reached((job[0], *(job[1] if len(job) > 1 else ()))).digests
+    with rewritten(root, with_tree(other_words), *(file for file in found if not Path(file).is_absolute())):
+        assert value(root, *job) == before[job]
 
 
 @pytest.mark.parametrize("job", JOBS, ids=lambda job: Path(job[0]).stem)
-def test_numbers_and_operators_of_what_is_reached_are_a_part(root, job):
+def test_numbers_and_operators_of_what_is_reached_are_a_part(root, before, job):
     draw = random.Random(29)
     found = reachable.reached((job[0], *(job[1] if len(job) > 1 else ())), frozenset(job[2] if len(job) > 2 else ()))
     places = []
@@ -164,8 +152,8 @@ def test_numbers_and_operators_of_what_is_reached_are_a_part(root, job):
             else:
                 node.op = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
 
-        missed = [] if edited(root, file, other_number, job) else [(file, name, place)]
-        assert not missed
+        with rewritten(root, with_tree(other_number), file):
+            assert value(root, *job) != before[job], (file, name, place)
 
 
 @pytest.mark.parametrize(

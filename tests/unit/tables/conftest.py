@@ -146,8 +146,8 @@ def write_score(
 
 @pytest.fixture
 def make(tmp_path: Path) -> Callable[..., Study]:
-    """Write another study."""
-    return lambda **options: make_study(tmp_path, **options)
+    """Write another study, of fewer seeds."""
+    return lambda **options: make_study(tmp_path, **{"seeds": 2} | options)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from torch import Tensor, nn
@@ -190,6 +190,7 @@ def margin_by_hand(x: Tensor, y: Tensor, t: float, m: float, keep: np.ndarray | 
 masks = st.integers(0, 2**49 - 1).map(lambda bits: np.array([bits >> n & 1 for n in range(49)], bool).reshape(7, 7))
 
 
+@settings(max_examples=25)
 @given(st.sampled_from([0.05, 0.5]), st.sampled_from([0.0, 0.3]), st.none() | masks)
 def test_margin_is_the_closed_form(temperature: float, margin: float, keep: np.ndarray | None) -> None:
     x, y = vectors(2)

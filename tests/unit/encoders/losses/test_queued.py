@@ -240,7 +240,7 @@ def queries(sentences: list[str]) -> pd.DataFrame:
 def test_both_learn_what_they_are_told(
     run: Callable[..., dict[str, Any]], pairs: pd.DataFrame, queries: pd.DataFrame
 ) -> None:
-    long = {"epochs": 40, "batch_size": 2, "max_length": 64}
+    long = {"epochs": 20, "batch_size": 2, "max_length": 64}
     for name, table in (("correlation", pairs), ("listwise", queries)):
         loss = run(name, table, {}, **long)["loss"]
         quarter = len(loss) // 4  # a mean, since a batch of two queries alone says little
