@@ -109,7 +109,7 @@ def apart(loss: NeighbourLoss) -> list[tuple[str, Tensor]]:
 
 def step(name: str, loss: NeighbourLoss, table: pd.DataFrame, found: dict[str, Tensor]) -> Callable[[], None]:
     """A whole step on all rows of a table, which leaves its loss under a name."""
-    columns = [*COLUMNS[: 2 + len(loss.ranks.T)]]
+    columns = [*COLUMNS[: 2 + loss.ranks.shape[-1]]]
     features = [loss.model.preprocess(table[column].tolist()) for column in columns]
     trained = [weight for weight in loss.parameters() if weight.requires_grad]
     optimiser, rows = torch.optim.AdamW(trained, lr=0.0, fused=True), torch.arange(len(table))

@@ -220,7 +220,7 @@ def test_the_forecast_says_what_a_language_more_costs(study):
         ({"recipes/single-m/from": "adapted"}, "recipes.single-m.from: adapted ... each language; name a recipe"),
         ({"recipes/single-m/from": "single-m"}, "recipes.single-m.from: single-m needs single-m"),
         ({"recipes/single-mc/data": {"corpus": "parallel"}, "recipes/single-mc/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
-         "recipes.single-mc.training.crosslingual: ... data.corpus ... translations"),
+         "recipes.single-mc.data.corpus: ... no translations"),
         ({"recipes/single-m/data": {"corpus": "seed_pairs"}, "recipes/single-m/objective": {"distillation": {"teacher": {"backbone": "tiny-bert", "recipe": "base"}}}},
          "recipes.single-m.data.from_languages: all; seed pairs ... one language"),
         ({"languages/fra": {"tests": {"own-sts": {"file": "own/fra.sts.tsv"}}, "corpus": {"file": "own/none.tsv"}}}, "own/none.tsv"),

@@ -68,7 +68,8 @@ def of_recipe_languages(study: Study, of: StudyRecipe) -> None:
     if not (recipe.together or crosslingual):
         return
     if len(codes := of.languages()) < 2:
-        raise ValueError(f"{where}: {codes[0]} is the only language; give two or more")
+        key = f"{where}.training.crosslingual" if crosslingual else where
+        raise ValueError(f"{key}: {codes[0]} is the only language; give two or more")
     if recipe.data.apart:
         raise ValueError(
             f"{where}.data.{recipe.data.key}: its rows are no translations of each other; give a corpus of "
