@@ -104,7 +104,7 @@ test-quick: env
 
 # A file of tests on each core; the workflow's, the longest, come first, and short ones last, so that no core waits.
 test: lint
-	python -m pytest -n 3 --dist loadfile --no-loadscope-reorder tests/workflow tests/rehearsal tests/unit tests/slurm tests/browser
+	python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/workflow tests/rehearsal tests/unit tests/slurm tests/browser
 
 # Every corpus and test set of config.yaml and of config/neighxlm.yaml, lira.yaml, miners.yaml and modular.yaml, in every
 # language, and every model, fetched from a local replica of the hub and of archives, and opened. Nothing is trained or
